@@ -1,0 +1,41 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check unit bench format clean help
+
+help:
+	@echo "make demo    watch an agent work in a real Neovim"
+	@echo "make test    everything: lint, types, unit and end-to-end tests"
+	@echo "make check   lint and types only"
+	@echo "make bench   measure the hot paths"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("acp-sidecar needs Python 3.11 or newer; set PYTHON=python3.x") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/acp-sidecar demo
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""ACP as bytes and values, sans-I/O. Knows no editor, no file and no event loop."""

@@ -1,0 +1,1 @@
+"""The LSP face, a file a surface."""

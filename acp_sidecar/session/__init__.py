@@ -1,0 +1,1 @@
+"""What a conversation is: events go in, changes come out. Pure."""

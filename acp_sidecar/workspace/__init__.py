@@ -1,0 +1,1 @@
+"""The user's files: what may be touched, what they say now, and how they changed."""
