@@ -48,6 +48,12 @@ T = TypeVar("T")
 Patch: TypeAlias = T | None | Unset
 """A three-state patch field: left out, cleared, or replaced."""
 
+
+def given(patch: Patch[T], otherwise: T) -> T:
+    """The patch's value, ``otherwise`` where it was left out or cleared."""
+    return otherwise if patch is None or patch is UNSET else patch
+
+
 Role: TypeAlias = Literal["user", "agent", "thought"]
 
 TOOL_KINDS: Final = frozenset(
