@@ -1,0 +1,424 @@
+"""The conversation with one agent, from the client's side (JSON-RPC 2.0, ACP Overview).
+
+Bytes come in by :meth:`Connection.data_received` and every message in them is handled
+before it returns, in order of arrival: no task a message. So a notification that came
+before an answer has been handled when the call's awaiter wakes.
+
+The ids of the two directions live in two tables: an agent that numbers its requests like
+we do never answers itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from typing import Final, Literal, Protocol, TypeAlias
+
+from attrs import define, field
+
+from acp_sidecar.acp import wire
+from acp_sidecar.acp.model import UNSET, Json, Unset
+
+log = logging.getLogger(__name__)
+
+CANCEL_REQUEST: Final = "$/cancel_request"
+
+Direction: TypeAlias = Literal["c2a", "a2c"]
+Trace: TypeAlias = Callable[[Direction, wire.Message], None]
+
+
+class AgentError(Exception):
+    """The agent answered a call with an error (JSON-RPC 2.0, section 5.1).
+
+    :ivar code: the error's code; ``-32603`` where the agent gave none
+    :ivar message: the agent's own words
+    :ivar data: any JSON value, ``UNSET`` without one
+    """
+
+    def __init__(self, code: int, message: str, data: Json | Unset = UNSET) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class AgentGone(Exception):
+    """The agent's process or pipe is no more; the message says how it ended."""
+
+
+class Handler(Protocol):
+    """What the agent says, as it says it.
+
+    All three are called inline and must not block. An exception costs the message it came
+    from, never the connection: a request is then answered with ``-32603``.
+    """
+
+    def request(self, request: IncomingRequest) -> None:
+        """The agent calls. Answer at once, or keep the request and answer later."""
+
+    def notification(self, method: str, params: Json) -> None:
+        """The agent tells. There is nothing to answer, whatever is in it.
+
+        :param params: as received, ``None`` for none
+        """
+
+    def lost(self, reason: AgentGone) -> None:
+        """Nothing comes any more. Called once, after every pending call has failed."""
+
+
+@define(eq=False)
+class IncomingRequest:
+    """A call of the agent's. It is answered exactly once: later answers are dropped."""
+
+    id: wire.JsonId
+    method: str
+    params: Json
+    """As received, ``None`` for none."""
+    _answer: Callable[[IncomingRequest, wire.Response], None]
+    answered: bool = False
+    """True once an answer was given, or nobody is left to take one."""
+    cancelled: bool = False
+    """True once the agent has withdrawn the request or is gone."""
+    _on_cancel: list[Callable[[], None]] = field(factory=list)
+
+    def result(self, value: Json) -> bool:
+        """Answers with a result, any JSON value. False if it was answered before."""
+        return self._respond(wire.Response(self.id, value))
+
+    def error(self, code: int, message: str, data: Json | Unset = UNSET) -> bool:
+        """Answers with an error. False if it was answered before."""
+        return self._respond(wire.Response(self.id, UNSET, wire.Error(code, message, data)))
+
+    def on_cancel(self, callback: Callable[[], None]) -> None:
+        """Calls back once, as soon as the answer is no longer wanted.
+
+        That is when the agent sends ``$/cancel_request`` (the request still wants an answer,
+        ``-32800`` or what was found so far: ACP, Cancellation) or when the agent is gone. On a
+        request that is withdrawn already it calls at once; on an answered one never.
+        """
+        if self.cancelled:
+            callback()
+        elif not self.answered:
+            self._on_cancel.append(callback)
+
+    def _respond(self, response: wire.Response) -> bool:
+        if self.answered:
+            return False
+        self.answered = True
+        self._on_cancel.clear()
+        self._answer(self, response)
+        return True
+
+    def _withdraw(self) -> None:
+        self.cancelled = True
+        callbacks, self._on_cancel = self._on_cancel, []
+        for callback in callbacks:
+            try:
+                callback()
+            except Exception:  # boundary: one listener must not cost the others
+                log.exception("a listener to the withdrawal of %s failed", self.method)
+
+
+@define(eq=False)
+class _Call:
+    method: str
+    future: asyncio.Future[Json]
+    on_result: Callable[[Json], None] | None
+
+
+class Connection:
+    """Calls, ids, order, timeouts and cancellation over one agent's pipe.
+
+    :ivar messages_received: JSON-RPC messages so far
+    :ivar noise_received: lines so far that were none
+    """
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        handler: Handler,
+        *,
+        line_limit: int = wire.DEFAULT_LINE_LIMIT,
+        trace: Trace | None = None,
+        on_broken: Callable[[AgentGone], None] | None = None,
+    ) -> None:
+        """
+        :param write: takes whole lines of bytes; must neither block nor raise
+        :param line_limit: longest line taken from the agent, in bytes
+        :param trace: sees every message of both directions, in order
+        :param on_broken: called when the agent's stream cannot be followed any further, after
+            the connection has been lost with that reason; whoever owns the process ends it
+        """
+        self._write = write
+        self._handler = handler
+        self._decoder = wire.Decoder(line_limit)
+        self._trace = trace
+        self._on_broken = on_broken
+        self._calls: dict[int, _Call] = {}
+        self._next_id = 0
+        self._open: set[IncomingRequest] = set()
+        self._lost: AgentGone | None = None
+        self._skipped = _SkippedLines()
+        self.messages_received = 0
+
+    @property
+    def lost(self) -> AgentGone | None:
+        """Why the connection ended, ``None`` while it lives."""
+        return self._lost
+
+    @property
+    def noise_received(self) -> int:
+        return self._skipped.count
+
+    # --- calls of ours ---
+
+    async def call(
+        self,
+        method: str,
+        params: Json | Unset = UNSET,
+        *,
+        timeout: float | None = None,
+        on_result: Callable[[Json], None] | None = None,
+    ) -> Json:
+        """Calls the agent and waits for its result.
+
+        :param params: an object, or ``UNSET`` for none
+        :param timeout: seconds, ``None`` to wait for ever
+        :param on_result: see :meth:`begin`
+        :raises AgentError: the agent answered with an error, or with no proper answer
+        :raises AgentGone: the agent is gone, or goes before it answers
+        :raises TimeoutError: it did not answer in time
+
+        A call whose awaiting task is cancelled, or that runs out of time, is withdrawn
+        with ``$/cancel_request``; an answer that still comes is dropped.
+        """
+        future = self.begin(method, params, on_result=on_result)
+        if timeout is None:
+            return await future
+        try:
+            async with asyncio.timeout(timeout):
+                return await future
+        except TimeoutError:
+            raise TimeoutError(self._timeout_text(method, timeout)) from None
+
+    def begin(
+        self,
+        method: str,
+        params: Json | Unset = UNSET,
+        *,
+        on_result: Callable[[Json], None] | None = None,
+    ) -> asyncio.Future[Json]:
+        """Like :meth:`call`, but the request is on the wire when this returns.
+
+        :param on_result: called with the result at its place in the order of arrival: after
+            every message before it and before any after it, which an awaiter is not. If it
+            raises, the call fails with what it raised.
+        :returns: a future; cancelling it withdraws the call
+        """
+        future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        if self._lost is not None:
+            future.set_exception(_again(self._lost))
+            return future
+        request_id = self._next_id
+        self._next_id += 1
+        self._send(wire.Request(request_id, method, params))
+        self._calls[request_id] = _Call(method, future, on_result)
+        future.add_done_callback(lambda done: self._withdraw(request_id, done))
+        return future
+
+    def notify(self, method: str, params: Json | Unset = UNSET) -> None:
+        """Tells the agent something. Dropped when the agent is gone."""
+        if self._lost is None:
+            self._send(wire.Notification(method, params))
+
+    # --- what the pipe says ---
+
+    def data_received(self, data: bytes) -> None:
+        """Takes a chunk of the agent's output and handles every message completed by it."""
+        if self._lost is not None:
+            return
+        try:
+            messages = self._decoder.feed(data)
+        except wire.LineTooLong as problem:
+            self._handle(problem.messages)
+            self._break(AgentGone(f"the agent was stopped: {problem}"))
+            return
+        self._handle(messages)
+
+    def eof_received(self) -> None:
+        """The agent has closed its output: a last line without newline counts as one."""
+        if self._lost is None:
+            self._handle(self._decoder.eof())
+
+    def connection_lost(self, reason: AgentGone) -> None:
+        """Fails every pending call with ``reason`` and withdraws the agent's open requests.
+
+        Only the first reason counts. What is left in the decoder is handled before.
+        """
+        self.eof_received()
+        if self._lost is not None:
+            return
+        self._lost = reason
+        calls, self._calls = self._calls, {}
+        for call in calls.values():
+            if not call.future.done():
+                call.future.set_exception(_again(reason))
+        requests, self._open = self._open, set()
+        for request in requests:
+            request.answered = True
+            request._withdraw()
+        try:
+            self._handler.lost(reason)
+        except Exception:  # boundary: the pipe's owner has its own work to do
+            log.exception("the handler failed on the loss of the agent")
+
+    # --- inside ---
+
+    def _handle(self, messages: list[wire.Message]) -> None:
+        trace = self._trace
+        notification = self._handler.notification
+        for message in messages:
+            if self._lost is not None:
+                return
+            if trace is not None:
+                trace("a2c", message)
+            if type(message) is wire.Notification and message.method != CANCEL_REQUEST:
+                self.messages_received += 1
+                params = message.params
+                try:
+                    notification(message.method, None if params is UNSET else params)
+                except Exception:  # boundary: costs this message, not the agent
+                    log.exception("the handler failed on the notification %s", message.method)
+            else:
+                self._handle_other(message)
+
+    def _handle_other(self, message: wire.Message) -> None:
+        match message:
+            case wire.Noise(line):
+                self._skipped.add(line)
+                return
+            case wire.Response():
+                self._handle_response(message)
+            case wire.Request():
+                self._handle_request(message)
+            case wire.Notification(_, params):
+                self._handle_cancel(params)
+            case wire.Malformed(error, request_id):
+                log.warning("malformed message from the agent: %s", error.message)
+                self._send(wire.Response(request_id, UNSET, error))
+        self.messages_received += 1
+
+    def _handle_request(self, message: wire.Request) -> None:
+        params = None if message.params is UNSET else message.params
+        request = IncomingRequest(message.id, message.method, params, self._answer)
+        self._open.add(request)
+        try:
+            self._handler.request(request)
+        except Exception:  # boundary: costs this request, not the agent
+            log.exception("the handler failed on the request %s", message.method)
+            request.error(wire.INTERNAL_ERROR, f"internal error in {message.method}")
+
+    def _handle_response(self, response: wire.Response) -> None:
+        # A bool equals a number in Python, not in JSON.
+        usable = type(response.id) in (int, float)
+        call = self._calls.pop(response.id, None) if usable else None  # type: ignore[arg-type]
+        if call is None:
+            text = "" if response.error is None else f": {response.error.message}"
+            log.warning("dropped an answer to no pending call (id %r)%s", response.id, text)
+            return
+        if call.future.done():
+            return
+        if response.error is not None:
+            error = response.error
+            call.future.set_exception(AgentError(error.code, error.message, error.data))
+        elif response.result is UNSET:
+            text = f"the answer to {call.method} has neither a result nor an error"
+            call.future.set_exception(AgentError(wire.INTERNAL_ERROR, text))
+        else:
+            self._settle(call, response.result)
+
+    def _settle(self, call: _Call, result: Json) -> None:
+        if call.on_result is not None:
+            try:
+                call.on_result(result)
+            except Exception as problem:  # noqa: BLE001 - boundary: handed to the awaiter
+                call.future.set_exception(problem)
+                return
+        call.future.set_result(result)
+
+    def _handle_cancel(self, params: Json | Unset) -> None:
+        if type(params) is not dict or "requestId" not in params:
+            log.warning("%s without a requestId", CANCEL_REQUEST)
+            return
+        wanted = params["requestId"]
+        for request in [r for r in self._open if _same_id(r.id, wanted)]:
+            request._withdraw()
+
+    def _answer(self, request: IncomingRequest, response: wire.Response) -> None:
+        self._open.discard(request)
+        if self._lost is not None:
+            return
+        try:
+            self._send(response)
+        except (TypeError, RecursionError):
+            log.exception("the answer to %s is no JSON", request.method)
+            text = f"internal error in {request.method}"
+            self._send(wire.Response(request.id, UNSET, wire.Error(wire.INTERNAL_ERROR, text)))
+
+    def _withdraw(self, request_id: int, future: asyncio.Future[Json]) -> None:
+        if not future.cancelled():
+            future.exception()  # a caller who uses on_result alone need not look at it
+        elif self._calls.pop(request_id, None) is not None:
+            self.notify(CANCEL_REQUEST, {"requestId": request_id})
+
+    def _send(self, message: wire.Message) -> None:
+        self._write(wire.encode(message))
+        if self._trace is not None:
+            self._trace("c2a", message)
+
+    def _break(self, reason: AgentGone) -> None:
+        self.connection_lost(reason)
+        if self._on_broken is not None:
+            self._on_broken(reason)
+
+    def _timeout_text(self, method: str, seconds: float) -> str:
+        text = f"no answer to {method} within {seconds:g} s"
+        if self.messages_received == 0 and self._skipped.count:
+            text += (
+                f"; the agent wrote {self._skipped.count} lines, none of them a message"
+                f" (the last: {self._skipped.last})"
+            )
+        return text
+
+
+def _again(reason: AgentGone) -> AgentGone:
+    """A copy: an exception raised in several tasks would collect all their tracebacks."""
+    return AgentGone(*reason.args)
+
+
+def _same_id(one: wire.JsonId, other: Json) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{20,}")
+_LOGGED_LINES: Final = 20
+_LOGGED_CHARACTERS: Final = 120
+
+
+class _SkippedLines:
+    """Logs what an agent prints beside the protocol: little of it, and nothing secret."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last = ""
+
+    def add(self, line: bytes) -> None:
+        self.count += 1
+        text = line[: 4 * _LOGGED_CHARACTERS].decode("utf-8", "replace")[:_LOGGED_CHARACTERS]
+        self.last = ascii(_SECRET.sub("…", text)).replace("\\u2026", "…")
+        if self.count < _LOGGED_LINES:
+            log.info("skipped %d bytes that are no message: %s", len(line), self.last)
+        elif self.count == _LOGGED_LINES:
+            log.info("the agent prints much beside the protocol; no more of it is logged")
