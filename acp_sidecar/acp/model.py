@@ -12,16 +12,22 @@ Conventions, for every class of this module:
 * ``meta`` is the protocol's ``_meta`` object, passed on unchanged;
 * ``unknown`` holds the fields the schema does not name, passed on unchanged;
 * ``path`` is a string exactly as the agent sent it, not yet trusted or resolved;
-* ``line`` is 1-based, as on the wire (0 is taken for the first line by readers).
+* ``line`` is 1-based, as on the wire (0 is taken for the first line by readers);
+* how a field is read from the wire follows from its declaration, see
+  :mod:`acp_sidecar.acp.decoding`; ``TAG`` is the value of ``type`` that tells a class
+  apart in a union.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
+
+from acp_sidecar.acp.values import UNSET as UNSET
+from acp_sidecar.acp.values import Unset as Unset
+from acp_sidecar.acp.values import wire
 
 Json: TypeAlias = Any
 """Any JSON value."""
@@ -29,23 +35,8 @@ Json: TypeAlias = Any
 JsonObject: TypeAlias = Mapping[str, Any]
 
 
-class Unset(enum.Enum):
-    """The type of :data:`UNSET`."""
-
-    UNSET = enum.auto()
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-    def __bool__(self) -> bool:
-        return False
-
-
-UNSET: Final = Unset.UNSET
-"""A patch field that was left out: the stored value stays."""
-
 T = TypeVar("T")
-Patch: TypeAlias = T | None | Unset
+Patch: TypeAlias = T | Unset | None
 """A three-state patch field: left out, cleared, or replaced."""
 
 
@@ -72,49 +63,69 @@ TOOL_KINDS: Final = frozenset(
 )
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "cancelled"})
 """Tool-call statuses after which nothing more is expected of a call."""
+TOOL_STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
+"""What v1 knows; ``cancelled`` is v2's, and ours for a call that a cancel closed."""
+PLAN_PRIORITIES: Final = frozenset({"high", "medium", "low"})
+PLAN_STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
 
 
 # --- content ---------------------------------------------------------------
 
 
 @frozen
+class Annotations:
+    """Hints on how content is meant to be used."""
+
+    audience: tuple[str, ...] | None = None
+    """``user``, ``assistant``."""
+    last_modified: str | None = None
+    priority: float | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
 class TextContent:
+    TAG: ClassVar[str] = "text"
     text: str
-    annotations: JsonObject | None = None
+    annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class ImageContent:
+    TAG: ClassVar[str] = "image"
     data: str
     """Base64."""
     mime_type: str
     uri: str | None = None
-    annotations: JsonObject | None = None
+    annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class AudioContent:
+    TAG: ClassVar[str] = "audio"
     data: str
     """Base64."""
     mime_type: str
-    annotations: JsonObject | None = None
+    annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class ResourceLink:
+    TAG: ClassVar[str] = "resource_link"
     uri: str
     name: str
     title: str | None = None
     description: str | None = None
     mime_type: str | None = None
     size: int | None = None
-    annotations: JsonObject | None = None
+    annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -140,16 +151,18 @@ class BlobResourceContents:
 
 @frozen
 class EmbeddedResource:
+    TAG: ClassVar[str] = "resource"
     resource: TextResourceContents | BlobResourceContents
-    annotations: JsonObject | None = None
+    annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class UnknownBlock:
-    """A content block or tool-call content of a type this version does not know."""
+    """A content block, tool-call content or setting of a type this version does not know."""
 
+    KEEPS_UNKNOWN: ClassVar[bool] = True
     raw: JsonObject
 
 
@@ -165,6 +178,7 @@ ContentBlock: TypeAlias = (
 class Content:
     """A content block inside a tool call."""
 
+    TAG: ClassVar[str] = "content"
     content: ContentBlock
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -174,9 +188,10 @@ class Content:
 class Diff:
     """A report of a changed file. It is shown and seeds the ledger, never applied."""
 
+    TAG: ClassVar[str] = "diff"
     path: str
     new_text: str
-    old_text: str | None = None
+    old_text: str | None = field(default=None, metadata=wire(always=True))
     """None where the agent gives none; that alone does not prove a new file."""
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -186,6 +201,7 @@ class Diff:
 class TerminalContent:
     """A terminal embedded in a tool call, by its id."""
 
+    TAG: ClassVar[str] = "terminal"
     terminal_id: str
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -197,7 +213,7 @@ ToolCallContent: TypeAlias = Content | Diff | TerminalContent | UnknownBlock
 @frozen
 class Location:
     path: str
-    line: int | None = None
+    line: int | None = field(default=None, metadata=wire(natural=True, always=True))
     """1-based."""
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -209,7 +225,8 @@ class PermissionOption:
 
     option_id: str
     name: str
-    kind: str | None = None
+    kind: str | None = field(default=None, metadata=wire(always=True))
+    """None where the agent gave none, or two options with one id contradict each other."""
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -228,12 +245,14 @@ class PermissionRequest:
     """An agent asks before it acts.
 
     ``tool_call`` is the upsert the request carries, already neutral; it is applied to
-    the session state like any other. ``title`` and ``description`` are the prompt's own
-    (v2) and never overwrite the tool call's title.
+    the session state like any other. Its ``tool_call_id`` is ``""`` where the agent gave
+    none: then it serves the display of this question only. ``title`` and ``description``
+    are the prompt's own (v2) and never overwrite the tool call's title.
     """
 
     agent_session_id: str
     options: tuple[PermissionOption, ...]
+    """Those that can be chosen; empty where the agent offered none."""
     tool_call: ToolCallUpsert | None = None
     title: str | None = None
     description: str | None = None
@@ -257,23 +276,70 @@ class SessionMode:
 @frozen
 class SessionModes:
     current_mode_id: str
-    available_modes: tuple[SessionMode, ...] = ()
+    available_modes: tuple[SessionMode, ...] = field(metadata=wire(fallback=()))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
 
 @frozen
-class ConfigOption:
-    """A session setting: ``type`` is ``select``, ``boolean`` or a future kind."""
+class ConfigChoice:
+    """A value that a ``select`` option can take."""
 
+    value: str
+    name: str
+    description: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class ConfigChoiceGroup:
+    """Choices under a heading."""
+
+    group: str
+    name: str
+    options: tuple[ConfigChoice, ...] = field(metadata=wire(fallback=()))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class SelectOption:
+    """A session setting with named values."""
+
+    TAG: ClassVar[str] = "select"
     id: str
     name: str
-    type: str
-    current_value: str | bool | None = None
-    options: Json = None
-    """For ``select``: the choices or groups of choices, as the agent sent them."""
+    current_value: str
+    options: tuple[ConfigChoice, ...] | tuple[ConfigChoiceGroup, ...]
     category: str | None = None
     description: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class BooleanOption:
+    """A session setting that is on or off."""
+
+    TAG: ClassVar[str] = "boolean"
+    id: str
+    name: str
+    current_value: bool
+    category: str | None = None
+    description: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+ConfigOption: TypeAlias = SelectOption | BooleanOption | UnknownBlock
+
+
+@frozen
+class CommandInput:
+    """What is typed after a command's name."""
+
+    hint: str
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -282,16 +348,20 @@ class ConfigOption:
 class AvailableCommand:
     name: str
     description: str
-    hint: str | None = None
+    input: CommandInput | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+
+    @property
+    def hint(self) -> str | None:
+        return self.input.hint if self.input else None
 
 
 @frozen
 class PlanEntry:
     content: str
-    priority: str = "medium"
-    status: str = "pending"
+    priority: str = field(metadata=wire(choices=PLAN_PRIORITIES))
+    status: str = field(metadata=wire(choices=PLAN_STATUSES))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -301,15 +371,64 @@ class PlanEntry:
 
 @frozen
 class AuthMethod:
+    """A way to log in, passed to ``authenticate`` by its id."""
+
     id: str
     name: str
     type: str = "agent"
-    """``agent``, ``terminal``, or a type this version does not know."""
     description: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(factory=dict)
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class TerminalAuthMethod:
+    """A way to log in by running the agent's command in a terminal.
+
+    It is never passed to ``authenticate``.
+    """
+
+    TAG: ClassVar[str] = "terminal"
+    id: str
+    name: str
+    description: str | None = None
+    args: tuple[str, ...] = field(default=(), metadata=wire(strict=True))
+    """Appended to the agent's own arguments."""
+    env: Mapping[str, str] = field(factory=dict, metadata=wire(strict=True))
+    """Laid over the agent's own environment."""
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+    @property
+    def type(self) -> str:
+        return self.TAG
+
+
+@frozen
+class Implementation:
+    """The name and version of a program that speaks ACP."""
+
+    name: str
+    version: str
+    title: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class ClientCapabilities:
+    """What we tell an agent that we can do; only what is really implemented."""
+
+    read_text_file: bool = False
+    write_text_file: bool = False
+    terminal: bool = False
+    terminal_auth: bool = False
+    boolean_config_options: bool = False
+    notices: bool = False
+    compaction: bool = False
+    elicitation_form: bool = False
+    elicitation_url: bool = False
+    meta: JsonObject | None = None
 
 
 @frozen
@@ -333,7 +452,7 @@ class AgentInfo:
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
-    auth_methods: tuple[AuthMethod, ...] = ()
+    auth_methods: tuple[AuthMethod | TerminalAuthMethod, ...] = ()
     raw: JsonObject = field(factory=dict)
     """The result as it came, for ``doctor`` and for fields we do not know."""
 
@@ -342,7 +461,7 @@ class AgentInfo:
 class SessionOpened:
     """The result of ``session/new``, ``load``, ``resume`` or ``fork``."""
 
-    agent_session_id: str
+    agent_session_id: str = field(metadata=wire("sessionId"))
     modes: SessionModes | None = None
     config_options: tuple[ConfigOption, ...] = ()
     meta: JsonObject | None = None
@@ -353,7 +472,7 @@ class SessionOpened:
 class SessionInfo:
     """One row of ``session/list``."""
 
-    agent_session_id: str
+    agent_session_id: str = field(metadata=wire("sessionId"))
     cwd: str
     title: str | None = None
     updated_at: str | None = None
@@ -364,8 +483,36 @@ class SessionInfo:
 
 @frozen
 class SessionPage:
-    sessions: tuple[SessionInfo, ...] = ()
+    sessions: tuple[SessionInfo, ...] = field(metadata=wire(fallback=()))
     next_cursor: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+# --- requests of the agent --------------------------------------------------------
+
+
+@frozen
+class ReadTextFile:
+    """``fs/read_text_file``: ``line`` is 1-based, ``limit`` counts lines."""
+
+    agent_session_id: str = field(metadata=wire("sessionId"))
+    path: str
+    line: int | None = field(default=None, metadata=wire(natural=True, strict=True))
+    limit: int | None = field(default=None, metadata=wire(natural=True, strict=True))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class WriteTextFile:
+    """``fs/write_text_file``: the whole new content of a file."""
+
+    agent_session_id: str = field(metadata=wire("sessionId"))
+    path: str
+    content: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 # --- events ----------------------------------------------------------------------
@@ -379,6 +526,7 @@ class MessageChunk:
     content: ContentBlock
     message_id: str | None = None
     meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
@@ -387,6 +535,7 @@ class MessageUpsert:
     message_id: str
     content: Patch[tuple[ContentBlock, ...]] = UNSET
     meta: Patch[JsonObject] = UNSET
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
@@ -400,8 +549,8 @@ class ToolCallUpsert:
     tool_call_id: str
     title: Patch[str] = UNSET
     name: Patch[str] = UNSET
-    kind: Patch[str] = UNSET
-    status: Patch[str] = UNSET
+    kind: Patch[str] = field(default=UNSET, metadata=wire(choices=TOOL_KINDS))
+    status: Patch[str] = field(default=UNSET, metadata=wire(choices=TOOL_STATUSES))
     content: Patch[tuple[ToolCallContent, ...]] = UNSET
     locations: Patch[tuple[Location, ...]] = UNSET
     raw_input: Patch[Json] = UNSET
@@ -417,42 +566,63 @@ class ToolCallContentChunk:
     tool_call_id: str
     content: ToolCallContent
     meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class PlanUpdate:
-    entries: tuple[PlanEntry, ...]
+    entries: tuple[PlanEntry, ...] = field(metadata=wire(fallback=()))
     plan_id: str = "plan"
     meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class CommandsUpdate:
-    commands: tuple[AvailableCommand, ...]
+    commands: tuple[AvailableCommand, ...] = field(metadata=wire("availableCommands", fallback=()))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class ModeUpdate:
     current_mode_id: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class ConfigOptionsUpdate:
-    config_options: tuple[ConfigOption, ...]
+    config_options: tuple[ConfigOption, ...] = field(metadata=wire(fallback=()))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class SessionInfoUpdate:
-    title: Patch[str] = UNSET
-    updated_at: Patch[str] = UNSET
-    meta: Patch[JsonObject] = UNSET
+    title: Patch[str] = field(default=UNSET, metadata=wire(null_clears=True))
+    updated_at: Patch[str] = field(default=UNSET, metadata=wire(null_clears=True))
+    meta: Patch[JsonObject] = field(default=UNSET, metadata=wire(null_clears=True))
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class Cost:
+    """What a session cost so far, in a currency or another unit."""
+
+    amount: float
+    currency: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
 class UsageUpdate:
-    used: int
-    size: int
-    cost: JsonObject | None = None
+    """Tokens in the context and the size of the context."""
+
+    used: int = field(metadata=wire(natural=True))
+    size: int = field(metadata=wire(natural=True))
+    cost: Cost | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -460,7 +630,7 @@ class UsageUpdate:
 @frozen
 class Notice:
     severity: str
-    title: str
+    title: str = field(metadata=wire(non_empty=True))
     description: str | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -470,9 +640,9 @@ class Notice:
 class CompactionUpdate:
     compaction_id: str
     status: str
-    summary: Patch[tuple[ContentBlock, ...]] = UNSET
-    error: Patch[str] = UNSET
-    meta: JsonObject | None = None
+    summary: Patch[tuple[ContentBlock, ...]] = field(default=UNSET, metadata=wire(null_clears=True))
+    error: Patch[str] = field(default=UNSET, metadata=wire(null_clears=True))
+    meta: Patch[JsonObject] = field(default=UNSET, metadata=wire(null_clears=True))
     unknown: JsonObject = field(factory=dict)
 
 
@@ -481,6 +651,7 @@ class CompactionSummaryChunk:
     compaction_id: str
     content: ContentBlock
     meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
@@ -510,9 +681,17 @@ class TurnStarted:
 
 @frozen
 class TurnEnded:
-    """The agent is idle. ``stop_reason`` may be missing (v2)."""
+    """A turn is over. ``stop_reason`` is None where the agent gave none, or failed.
+
+    ``idle`` false: one prompt was answered (v1); what the agent left open is closed.
+    ``idle`` true: the agent says that it works on nothing any more (v2), which ends every
+    turn and closes nothing.
+    """
 
     stop_reason: str | None
+    idle: bool = False
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen

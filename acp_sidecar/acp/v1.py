@@ -1,0 +1,497 @@
+"""ACP protocol version 1: its JSON ↔ :mod:`acp_sidecar.acp.model`.
+
+Decoding functions take ``params`` or ``result`` as parsed from JSON and raise
+:class:`~acp_sidecar.acp.decoding.DecodeError` where a required field is missing or invalid;
+every other fault costs only the field or the array item it is in. Encoding functions
+return the ``params`` or ``result`` as a new dict. Where the prose of the specification and
+its ``schema.json`` disagree, the schema wins.
+
+The life cycle of version 1: the answer to ``session/prompt`` ends the turn, and tool calls
+that are then still open stay open for ever, so the session closes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+from acp_sidecar.acp import model
+from acp_sidecar.acp.decoding import (
+    DecodeError,
+    Dialect,
+    decoder,
+    displayable,
+    free_form,
+    make_converter,
+    named,
+)
+from acp_sidecar.acp.encoding import encode as encode
+from acp_sidecar.acp.encoding import encode_fields
+from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
+from acp_sidecar.acp.permission import permission_options
+
+PROTOCOL_VERSION: Final = 1
+
+T = TypeVar("T")
+JsonDict: TypeAlias = dict[str, Any]
+
+DIALECT: Final = Dialect(null_clears=False, open_enums=False, keep_unknown_types=False)
+converter: Final = make_converter(DIALECT)
+
+
+def _hook(cls: Any, **options: Any) -> Callable[[Any], Any]:
+    hook: Callable[[Any], Any] = decoder(cls, converter, DIALECT, **options)
+    return hook
+
+
+# --- session/update ------------------------------------------------------------
+
+_KIND: Final = ("sessionUpdate",)
+
+_UPDATES: Final[dict[str, Callable[[Any], Event]]] = {
+    "user_message_chunk": _hook(model.MessageChunk, constants={"role": "user"}, ignore=_KIND),
+    "agent_message_chunk": _hook(model.MessageChunk, constants={"role": "agent"}, ignore=_KIND),
+    "agent_thought_chunk": _hook(model.MessageChunk, constants={"role": "thought"}, ignore=_KIND),
+    "tool_call": _hook(
+        model.ToolCallUpsert,
+        constants={"announces": True, "capabilities": UNSET},
+        require=("title",),
+        ignore=_KIND,
+    ),
+    "tool_call_update": _hook(
+        model.ToolCallUpsert,
+        constants={"announces": False, "capabilities": UNSET},
+        ignore=_KIND,
+    ),
+    "plan": _hook(model.PlanUpdate, constants={"plan_id": "plan"}, ignore=_KIND),
+    "available_commands_update": _hook(model.CommandsUpdate, ignore=_KIND),
+    "current_mode_update": _hook(model.ModeUpdate, ignore=_KIND),
+    "config_option_update": _hook(model.ConfigOptionsUpdate, ignore=_KIND),
+    "session_info_update": _hook(model.SessionInfoUpdate, ignore=_KIND),
+    "usage_update": _hook(model.UsageUpdate, ignore=_KIND),
+    "notice": _hook(model.Notice, ignore=_KIND),
+    "compaction_update": _hook(model.CompactionUpdate, ignore=_KIND),
+    "compaction_summary_chunk": _hook(model.CompactionSummaryChunk, ignore=_KIND),
+}
+"""Every ``sessionUpdate`` of version 1 and what reads it."""
+
+
+def session_update(params: Json) -> tuple[str, Event]:
+    """``session/update`` → the agent's session id and what happened in that session.
+
+    A kind of update that version 1 does not name is an ``UnknownUpdate``.
+    """
+    if params.__class__ is not dict:
+        raise DecodeError("params", f"expected an object, got {named(params)}")
+    session_id = params.get("sessionId")
+    if session_id.__class__ is not str:
+        raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
+    update = params.get("update")
+    if update.__class__ is not dict:
+        raise DecodeError("update", f"expected an object, got {named(update)}")
+    kind = update.get("sessionUpdate")
+    if kind.__class__ is not str:
+        return session_id, model.UnknownUpdate(None, free_form(update))
+    decode = _UPDATES.get(kind)
+    if decode is None:
+        return session_id, model.UnknownUpdate(displayable(kind), free_form(update))
+    try:
+        return session_id, decode(update)
+    except DecodeError as error:
+        raise error.below(f"update({kind})") from None
+
+
+_ROLE_KINDS: Final = {
+    "user": "user_message_chunk",
+    "agent": "agent_message_chunk",
+    "thought": "agent_thought_chunk",
+}
+_EVENT_KINDS: Final[dict[type, str]] = {
+    model.PlanUpdate: "plan",
+    model.CommandsUpdate: "available_commands_update",
+    model.ModeUpdate: "current_mode_update",
+    model.ConfigOptionsUpdate: "config_option_update",
+    model.SessionInfoUpdate: "session_info_update",
+    model.UsageUpdate: "usage_update",
+    model.Notice: "notice",
+    model.CompactionUpdate: "compaction_update",
+    model.CompactionSummaryChunk: "compaction_summary_chunk",
+}
+_NOT_ON_THE_WIRE: Final = ("role", "announces", "capabilities", "plan_id")
+
+
+def encode_update(event: Event) -> JsonDict:
+    """The ``update`` of a ``session/update`` that says ``event``.
+
+    Raises ``ValueError`` for events that version 1 has no update for.
+    """
+    if isinstance(event, model.UnknownUpdate):
+        return dict(event.raw)
+    if isinstance(event, model.MessageChunk):
+        kind: str | None = _ROLE_KINDS[event.role]
+    elif isinstance(event, model.ToolCallUpsert):
+        kind = "tool_call" if event.announces else "tool_call_update"
+    else:
+        kind = _EVENT_KINDS.get(event.__class__)
+    if kind is None:
+        raise ValueError(f"version 1 has no update for {type(event).__name__}")
+    return {"sessionUpdate": kind, **encode_fields(event, leave_out=_NOT_ON_THE_WIRE)}
+
+
+# --- requests of the agent -------------------------------------------------------
+
+_tool_call_update: Final = _hook(
+    model.ToolCallUpsert, constants={"announces": False, "capabilities": UNSET}
+)
+_read_text_file: Final = _hook(model.ReadTextFile)
+_write_text_file: Final = _hook(model.WriteTextFile)
+
+
+def permission_request(params: Json) -> model.PermissionRequest:
+    """``session/request_permission``, read so that the question survives.
+
+    Only a missing session id costs it. Of a broken ``toolCall`` what can be read is kept;
+    without a usable ``toolCallId`` its id is ``""``.
+    """
+    session_id = _session_id(params)
+    meta = params.get("_meta")
+    known = ("sessionId", "options", "toolCall", "_meta")
+    return model.PermissionRequest(
+        agent_session_id=session_id,
+        options=permission_options(params.get("options")),
+        tool_call=_tool_call_of_question(params.get("toolCall")),
+        meta=free_form(meta) if isinstance(meta, dict) else None,
+        unknown=free_form({key: value for key, value in params.items() if key not in known}),
+    )
+
+
+def _tool_call_of_question(raw: Json) -> model.ToolCallUpsert | None:
+    if not isinstance(raw, dict):
+        return None
+    if not isinstance(raw.get("toolCallId"), str):
+        raw = {**raw, "toolCallId": ""}
+    tool_call: model.ToolCallUpsert = _tool_call_update(raw)
+    return tool_call
+
+
+def read_text_file(params: Json) -> model.ReadTextFile:
+    """``fs/read_text_file``. ``line`` is 1-based as sent, 0 included; null means not given.
+
+    A ``line`` or ``limit`` that is negative or not an integer is a fault.
+    """
+    _refuse_surrogates(params, "path")
+    request: model.ReadTextFile = _read_text_file(params)
+    return request
+
+
+def write_text_file(params: Json) -> model.WriteTextFile:
+    """``fs/write_text_file``. Text that UTF-8 cannot hold (a lone surrogate) is a fault."""
+    _refuse_surrogates(params, "path", "content")
+    request: model.WriteTextFile = _write_text_file(params)
+    return request
+
+
+def _refuse_surrogates(params: Json, *keys: str) -> None:
+    # Decoding replaces them, which is right for what is shown and wrong for what is kept.
+    if not isinstance(params, dict):
+        return
+    for key in keys:
+        value = params.get(key)
+        if isinstance(value, str) and displayable(value) != value:
+            raise DecodeError(key, "holds a lone surrogate, which is not text")
+
+
+def _session_id(params: Json) -> str:
+    if not isinstance(params, dict):
+        raise DecodeError("params", f"expected an object, got {named(params)}")
+    session_id = params.get("sessionId")
+    if not isinstance(session_id, str):
+        raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
+    return session_id
+
+
+# --- results of the agent ----------------------------------------------------------
+
+_implementation: Final = _hook(model.Implementation)
+_session_opened: Final = _hook(model.SessionOpened)
+_session_page: Final = _hook(model.SessionPage)
+_config_options: Final = _hook(model.ConfigOptionsUpdate)
+_auth_method: Final = converter.get_structure_hook(model.AuthMethod | model.TerminalAuthMethod)
+
+_FLAGS: Final[dict[str, tuple[str, ...]]] = {
+    "load_session": ("loadSession",),
+    "list_sessions": ("sessionCapabilities", "list"),
+    "resume_session": ("sessionCapabilities", "resume"),
+    "fork_session": ("sessionCapabilities", "fork"),
+    "close_session": ("sessionCapabilities", "close"),
+    "delete_session": ("sessionCapabilities", "delete"),
+    "additional_directories": ("sessionCapabilities", "additionalDirectories"),
+    "prompt_image": ("promptCapabilities", "image"),
+    "prompt_audio": ("promptCapabilities", "audio"),
+    "prompt_embedded_context": ("promptCapabilities", "embeddedContext"),
+    "mcp_http": ("mcpCapabilities", "http"),
+    "mcp_sse": ("mcpCapabilities", "sse"),
+    "logout": ("auth", "logout"),
+}
+"""Where in ``agentCapabilities`` each capability stands: ``true``, or an object."""
+
+
+def initialize_result(result: Json) -> model.AgentInfo:
+    """The answer to ``initialize``. Only ``protocolVersion`` is required."""
+    if not isinstance(result, dict):
+        raise DecodeError("result", f"expected an object, got {named(result)}")
+    version = result.get("protocolVersion")
+    if version.__class__ is not int:
+        raise DecodeError("protocolVersion", f"expected an integer, got {named(version)}")
+    capabilities = result.get("agentCapabilities")
+    implementation = _or_none(_implementation, result.get("agentInfo"))
+    return model.AgentInfo(
+        protocol_version=version,
+        name=implementation.name if implementation else None,
+        title=implementation.title if implementation else None,
+        version=implementation.version if implementation else None,
+        auth_methods=_auth_methods(result.get("authMethods")),
+        raw=free_form(result),
+        **{name: _has(capabilities, path) for name, path in _FLAGS.items()},
+    )
+
+
+def _has(capabilities: Json, path: tuple[str, ...]) -> bool:
+    found = capabilities
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found is True or isinstance(found, dict)
+
+
+def _or_none(decode: Callable[[Any], T], value: Json) -> T | None:
+    try:
+        return decode(value)
+    except DecodeError:
+        return None
+
+
+def _auth_methods(raw: Json) -> tuple[model.AuthMethod | model.TerminalAuthMethod, ...]:
+    items = raw if isinstance(raw, list) else []
+    decoded = (_or_none(lambda item: _auth_method(item, None), item) for item in items)
+    return tuple(method for method in decoded if method is not None)
+
+
+def session_opened(result: Json, session_id: str | None = None) -> model.SessionOpened:
+    """The answer to ``session/new`` or ``session/fork``; with ``session_id``, the id that
+    was asked for, the answer to ``session/load`` or ``session/resume`` (which may be null).
+    """
+    if session_id is not None:
+        result = {**(result if isinstance(result, dict) else {}), "sessionId": session_id}
+    opened: model.SessionOpened = _session_opened(result)
+    return opened
+
+
+def session_page(result: Json) -> model.SessionPage:
+    """The answer to ``session/list``."""
+    page: model.SessionPage = _session_page(result)
+    return page
+
+
+def config_options(result: Json) -> model.ConfigOptionsUpdate:
+    """The answer to ``session/set_config_option``: all options, as an event."""
+    update: model.ConfigOptionsUpdate = _config_options(result)
+    return update
+
+
+def stop_reason(result: Json) -> model.TurnEnded:
+    """The answer to ``session/prompt``: the end of the turn.
+
+    The turn is over whatever the answer says, so this never fails: a reason that version 1
+    does not name is passed on, and one that is missing is None.
+    """
+    if not isinstance(result, dict):
+        return model.TurnEnded(None)
+    reason = result.get("stopReason")
+    meta = result.get("_meta")
+    known = ("stopReason", "_meta")
+    return model.TurnEnded(
+        displayable(reason) if isinstance(reason, str) else None,
+        meta=free_form(meta) if isinstance(meta, dict) else None,
+        unknown=free_form({key: value for key, value in result.items() if key not in known}),
+    )
+
+
+# --- content blocks -------------------------------------------------------------------
+
+_block: Final = converter.get_structure_hook(ContentBlock)
+
+
+def decode_block(raw: Json) -> ContentBlock:
+    """A content block as an editor or an agent sends it."""
+    block: ContentBlock = _block(raw, None)
+    return block
+
+
+def encode_block(block: ContentBlock) -> JsonDict:
+    """A content block for the wire."""
+    written: JsonDict = encode(block)
+    return written
+
+
+# --- our requests and notifications ------------------------------------------------------
+
+
+def initialize(
+    capabilities: model.ClientCapabilities,
+    client_info: model.Implementation,
+    *,
+    protocol_version: int = PROTOCOL_VERSION,
+) -> JsonDict:
+    """``initialize``: what we speak, what we can do, who we are."""
+    told: JsonDict = {
+        "fs": {
+            "readTextFile": capabilities.read_text_file,
+            "writeTextFile": capabilities.write_text_file,
+        },
+        "terminal": capabilities.terminal,
+    }
+    session = _present(
+        configOptions={"boolean": {}} if capabilities.boolean_config_options else None,
+        notices={} if capabilities.notices else None,
+        compaction={} if capabilities.compaction else None,
+    )
+    elicitation = _present(
+        form={} if capabilities.elicitation_form else None,
+        url={} if capabilities.elicitation_url else None,
+    )
+    told |= _present(
+        session=session or None,
+        auth={"terminal": True} if capabilities.terminal_auth else None,
+        elicitation=elicitation or None,
+        _meta=dict(capabilities.meta) if capabilities.meta else None,
+    )
+    return {
+        "protocolVersion": protocol_version,
+        "clientCapabilities": told,
+        "clientInfo": encode(client_info),
+    }
+
+
+def authenticate(method_id: str) -> JsonDict:
+    return {"methodId": method_id}
+
+
+def logout() -> JsonDict:
+    return {}
+
+
+def session_new(
+    cwd: str,
+    additional_directories: Sequence[str] = (),
+    mcp_servers: Iterable[Mapping[str, Any]] = (),
+) -> JsonDict:
+    """``session/new``. ``cwd`` and the directories are absolute paths."""
+    return _opening(cwd, additional_directories, mcp_servers)
+
+
+def session_load(
+    session_id: str,
+    cwd: str,
+    additional_directories: Sequence[str] = (),
+    mcp_servers: Iterable[Mapping[str, Any]] = (),
+) -> JsonDict:
+    """``session/load``: the agent replays the history, then answers (or the reverse)."""
+    return {"sessionId": session_id, **_opening(cwd, additional_directories, mcp_servers)}
+
+
+session_resume = session_load
+"""``session/resume``: the same without a replay."""
+session_fork = session_load
+"""``session/fork`` (not in the stable schema; some agents offer it)."""
+
+
+def _opening(
+    cwd: str, additional_directories: Sequence[str], mcp_servers: Iterable[Mapping[str, Any]]
+) -> JsonDict:
+    params: JsonDict = {"cwd": cwd, "mcpServers": [mcp_server(server) for server in mcp_servers]}
+    if additional_directories:
+        params["additionalDirectories"] = list(additional_directories)
+    return params
+
+
+def mcp_server(given: Mapping[str, Any]) -> JsonDict:
+    """An MCP server as a user writes it → as version 1 wants it.
+
+    ``env`` and ``headers`` may be objects, ``args`` may be missing. Raises ``ValueError``
+    where the server has neither ``command`` nor ``url``.
+    """
+    server = dict(given)
+    transport = server.get("type")
+    if transport == "stdio":
+        del server["type"]
+    if transport in (None, "stdio") and "command" in server:
+        server.setdefault("name", str(server["command"]))
+        server["args"] = list(server.get("args") or ())
+        server["env"] = _pairs(server.get("env"))
+        return server
+    if "url" in server:
+        server.setdefault("type", "http")
+        server.setdefault("name", str(server["url"]))
+        server["headers"] = _pairs(server.get("headers"))
+        return server
+    raise ValueError("an MCP server needs a command or a url")
+
+
+def _pairs(given: Any) -> list[Any]:
+    if isinstance(given, Mapping):
+        return [{"name": name, "value": str(value)} for name, value in given.items()]
+    return list(given or ())
+
+
+def session_list(cwd: str | None = None, cursor: str | None = None) -> JsonDict:
+    return _present(cwd=cwd, cursor=cursor)
+
+
+def session_close(session_id: str) -> JsonDict:
+    return {"sessionId": session_id}
+
+
+session_delete = session_close
+
+
+def set_mode(session_id: str, mode_id: str) -> JsonDict:
+    return {"sessionId": session_id, "modeId": mode_id}
+
+
+def set_config_option(session_id: str, config_id: str, value: str | bool) -> JsonDict:
+    params: JsonDict = {"sessionId": session_id, "configId": config_id, "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return params
+
+
+def prompt(session_id: str, content: Sequence[ContentBlock]) -> JsonDict:
+    return {"sessionId": session_id, "prompt": [encode_block(block) for block in content]}
+
+
+def cancel(session_id: str) -> JsonDict:
+    """``session/cancel``, a notification."""
+    return {"sessionId": session_id}
+
+
+# --- our answers ---------------------------------------------------------------------------
+
+
+def permission_outcome(option_id: str | None) -> JsonDict:
+    """The answer to ``session/request_permission``; None: cancelled."""
+    if option_id is None:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+def read_text_file_result(content: str) -> JsonDict:
+    return {"content": content}
+
+
+def write_text_file_result() -> JsonDict:
+    """An object, not null: the schema has no null here."""
+    return {}
+
+
+def _present(**fields: Any) -> JsonDict:
+    return {key: value for key, value in fields.items() if value is not None}
