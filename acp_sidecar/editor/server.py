@@ -1,0 +1,453 @@
+"""The language server the editor talks to: pygls, hardened. Knows LSP only.
+
+Use from the event loop's thread; every method that sends returns at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import enum
+import logging
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Final, TypeAlias, TypeVar
+
+from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.lsp.server import LanguageServer
+
+from acp_sidecar.editor import parent, stdio
+from acp_sidecar.editor.calls import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    ClientError,
+    ClientGone,
+    CommandError,
+    Json,
+)
+from acp_sidecar.editor.protocol import Handler, Phase, SidecarProtocol
+from acp_sidecar.editor.textsync import ContentChange
+
+__all__ = [
+    "ClientError",
+    "ClientGone",
+    "CommandError",
+    "ContentChange",
+    "SidecarServer",
+]
+
+log = logging.getLogger(__name__)
+
+F = TypeVar("F", bound=Callable[..., Any])
+CommandHandler: TypeAlias = Callable[[dict[str, Any]], Json | Awaitable[Json]]
+
+STOP_SECONDS: Final = 0.4
+"""What ``on_stop`` is given. VS Code may end us 0.15 to 2 seconds after ``shutdown``."""
+
+UNWIND_SECONDS: Final = 0.05
+FLUSH_SECONDS: Final = 0.1
+
+ENCODINGS: Final = frozenset({"utf-8", "utf-16", "utf-32"})
+
+
+class End(enum.Enum):
+    """Why the server ends; the value is the exit code, None where it depends on whether
+    the client asked for ``shutdown`` before (LSP 3.17 "exit": 0 if it did, else 1)."""
+
+    EXIT = "exit"
+    INPUT = "end of input"
+    OUTPUT = "output lost"
+    PARENT = "the client's process ended"
+    TERMINATED = "SIGTERM"
+    INTERRUPTED = "SIGINT"
+    HANGUP = "SIGHUP"
+
+
+# An orderly end on request is no failure: Neovim warns of any other code than 0.
+_SIGNAL_CODES: Final = {End.TERMINATED: 0, End.HANGUP: 0, End.INTERRUPTED: 130}
+
+
+def _ignore(*arguments: Any) -> None:
+    """The default of a callback."""
+
+
+async def _stop_nothing() -> None:
+    """The default of ``on_stop``."""
+
+
+class SidecarServer(LanguageServer):
+    """An LSP server over standard input and output.
+
+    Callbacks are attributes, to be set before :meth:`run`. Those for documents are called
+    inline, in the order of the messages; an error in one is logged and goes no further.
+    Where a callback returns an awaitable it runs as a task of the server's.
+
+    ``on_stop``
+        Awaited once: at the client's ``shutdown`` (which is answered after it), ``exit``,
+        end of input, SIGTERM, SIGINT, SIGHUP, or the death of the client's process. It has
+        0.4 seconds; then it is cancelled. Before it, every open :meth:`request` raised
+        :class:`ClientGone`; after it, handlers still at work are cancelled.
+    ``on_initialize(params)``
+        The raw parameters, before the answer; the place to look at the client's
+        capabilities and to announce ours with :meth:`announce`.
+    ``on_open(uri, language_id, version, text)``, ``on_change(uri, version, changes)``,
+    ``on_save(uri, text)``, ``on_close(uri)``
+        See :mod:`acp_sidecar.editor.textsync`.
+    ``on_folders(added, removed)``
+        Lists of ``{"uri", "name"}``; :attr:`workspace_folders` has changed already.
+    ``on_configuration(settings)``, ``on_watched_files([(uri, type)])``, ``on_initialized()``
+    """
+
+    protocol: SidecarProtocol
+
+    def __init__(self, name: str = "acp-sidecar", version: str = "0") -> None:
+        self.on_stop: Callable[[], Awaitable[None]] = _stop_nothing
+        self.on_initialize: Callable[[dict[str, Any]], Any] = _ignore
+        self.on_initialized: Callable[[], Any] = _ignore
+        self.on_open: Callable[[str, str, int, str], Any] = _ignore
+        self.on_change: Callable[[str, int | None, Sequence[ContentChange]], Any] = _ignore
+        self.on_save: Callable[[str, str | None], Any] = _ignore
+        self.on_close: Callable[[str], Any] = _ignore
+        self.on_configuration: Callable[[Json], Any] = _ignore
+        self.on_watched_files: Callable[[Sequence[tuple[str, int]]], Any] = _ignore
+        self.on_folders: Callable[[Sequence[dict[str, str]], Sequence[dict[str, str]]], Any] = (
+            _ignore
+        )
+        self.initialize_params: dict[str, Any] = {}
+        self.workspace_folders: list[dict[str, str]] = []
+        self.position_encoding = "utf-16"
+        self._commands: dict[str, CommandHandler] = {}
+        self._capability: dict[str, Json] = {}
+        self._end: asyncio.Future[End] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._asked_to_shut_down = False
+        # pygls' own say is bodies, at any level below this one.
+        logging.getLogger("pygls").setLevel(logging.WARNING)
+        super().__init__(name, version, protocol_cls=SidecarProtocol)
+
+    # --- what the server offers -----------------------------------------------------
+
+    def handle(self, method: str, handler: Handler) -> None:
+        """Handle a request or notification of the client's, any method not built in.
+
+        ``handler(params)`` gets plain JSON and returns plain JSON, or an awaitable of it;
+        a client's ``$/cancelRequest`` cancels the awaitable. An error in it answers the
+        request: a :class:`CommandError` with its own message and code.
+        """
+        self.protocol.handlers[method] = handler
+
+    def provide(self, method: str, handler: Handler, capability: Mapping[str, Json]) -> None:
+        """:meth:`handle` a standard method and :meth:`announce` that we do, e.g.
+        ``{"codeLensProvider": {}}`` for ``textDocument/codeLens``."""
+        self.handle(method, handler)
+        self.announce(capability)
+
+    def announce(self, capability: Mapping[str, Json]) -> None:
+        """Merge into the ``ServerCapabilities`` that ``initialize`` is answered with."""
+        _merge(self._capability, capability)
+
+    def command(self, command_name: str, handler: CommandHandler | None = None) -> Callable[[F], F]:
+        """Offer a command of ``workspace/executeCommand``.
+
+        ``handler(argument)`` gets the one argument, an object (``{}`` where there is none),
+        and is otherwise treated as by :meth:`handle`. Without ``handler``: a decorator.
+        """
+
+        def register(function: F) -> F:
+            self._commands[command_name] = function
+            return function
+
+        if handler is not None:
+            self._commands[command_name] = handler
+        return register
+
+    def thread(self) -> Callable[[F], F]:
+        """Refused: raises :class:`TypeError`. Blocking work belongs in a thread of the
+        handler's own (:func:`asyncio.to_thread`), awaited by an async handler."""
+        raise TypeError("handlers run in the event loop; use asyncio.to_thread inside one")
+
+    # --- what the server asks and tells the client -----------------------------------
+
+    async def request(self, method: str, params: Mapping[str, Json] | None = None) -> Json:
+        """Ask the client. Plain JSON in and out; ``result: null`` is None.
+
+        When the awaiting task is cancelled the client is told by ``$/cancelRequest``, and
+        its late answer dropped.
+
+        Raises :class:`ClientError` for an error of the client's, :class:`ClientGone` when it
+        went, or shut us down, before it answered.
+        """
+        return await self.protocol.calls.begin(method, params)
+
+    def notify_json(
+        self,
+        method: str,
+        params: Mapping[str, Json] | None = None,
+        *,
+        droppable: Hashable | None = None,
+    ) -> None:
+        """Tell the client. Never blocks.
+
+        While the client does not read, only the latest notification of a ``droppable`` key
+        is kept; see also :attr:`congested`.
+        """
+        message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        self.protocol.send(message, droppable=droppable, expendable=True)
+
+    @property
+    def congested(self) -> bool:
+        """Whether the client does not read at the moment what we send."""
+        return self.protocol.outbox.congested
+
+    async def writable(self) -> None:
+        """Wait until the client reads again, or is gone."""
+        await self.protocol.outbox.writable()
+
+    def spawn(self, coroutine: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Run a task that lives as long as the server; what it raises is logged."""
+        return self.protocol.work.start(coroutine, name)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log only: pygls would show the user a message."""
+        log.error("%s: %s", getattr(source, "__name__", source), error)
+
+    # --- running ----------------------------------------------------------------------
+
+    def run(self, stdin: stdio.Stream | None = None, stdout: stdio.Stream | None = None) -> int:
+        """Serve until the end; return the exit code for the process.
+
+        By default the process's own streams are taken over for good, see
+        :func:`acp_sidecar.editor.stdio.take_standard_streams`.
+        """
+        # Our own kind of loop, whatever policy a library has set: on Windows only this one
+        # can start processes.
+        if sys.platform == "win32":
+            loop: asyncio.AbstractEventLoop = asyncio.ProactorEventLoop()
+        else:
+            loop = asyncio.SelectorEventLoop()
+        try:
+            asyncio.set_event_loop(loop)
+            return loop.run_until_complete(self.serve(stdin, stdout))
+        finally:
+            _cancel_leftovers(loop)
+            asyncio.set_event_loop(None)
+            # Does not wait for threads that still work, as asyncio.run would.
+            loop.close()
+
+    def start_io(self, stdin: Any = None, stdout: Any = None) -> None:
+        """pygls' name for :meth:`run`."""
+        self.run(stdin, stdout)
+
+    async def serve(
+        self, stdin: stdio.Stream | None = None, stdout: stdio.Stream | None = None
+    ) -> int:
+        """:meth:`run` in a loop that runs already."""
+        loop = asyncio.get_running_loop()
+        end = self._end = loop.create_future()
+        if stdin is None or stdout is None:
+            stdin, stdout = stdio.take_standard_streams()
+        outbox = self.protocol.outbox
+        outbox.on_lost = lambda: self._finish(End.OUTPUT)
+        inlet = stdio.Inlet(self.protocol.data_received, self.protocol.eof_received)
+        with self._signals(loop):
+            source = await stdio.connect(stdin, stdout, inlet, outbox)
+            reason = await end
+            log.info("ending: %s", reason.value)
+            await asyncio.shield(self._stop())
+            await self.protocol.work.finish(UNWIND_SECONDS, cancel=False)
+            await outbox.close(FLUSH_SECONDS)
+            source.close()
+            if self._watch is not None:
+                self._watch.cancel()
+        return _SIGNAL_CODES.get(reason, 0 if self._asked_to_shut_down else 1)
+
+    def shutdown(self) -> None:
+        """End :meth:`run` as the end of input would."""
+        self._finish(End.INPUT)
+
+    def _finish(self, reason: End) -> None:
+        if self._end is not None and not self._end.done():
+            self._end.set_result(reason)
+
+    @contextlib.contextmanager
+    def _signals(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        wanted = {
+            "SIGTERM": End.TERMINATED,
+            "SIGINT": End.INTERRUPTED,
+            "SIGHUP": End.HANGUP,
+        }
+        installed: list[int] = []
+        for name, reason in wanted.items():
+            number = getattr(signal, name, None)
+            # Only the main thread may, and not on Windows.
+            with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+                if number is not None:
+                    loop.add_signal_handler(number, self._finish, reason)
+                    installed.append(number)
+        try:
+            yield
+        finally:
+            for number in installed:
+                loop.remove_signal_handler(number)
+
+    def _stop(self) -> asyncio.Task[None]:
+        if self._stopping is None:
+            self.protocol.phase = Phase.STOPPING
+            self.protocol.calls.fail_all(ClientGone("the editor is gone"))
+            self._stopping = asyncio.get_running_loop().create_task(self._clean_up())
+        return self._stopping
+
+    async def _clean_up(self) -> None:
+        # Those who waited for an answer of the editor's go first: they may owe the agent one.
+        for _ in range(3):
+            await asyncio.sleep(0)
+        stop = asyncio.create_task(self._call_on_stop())
+        done, _ = await asyncio.wait({stop}, timeout=STOP_SECONDS)
+        if not done:
+            log.error("the clean-up took too long")
+            stop.cancel()
+        elif not stop.cancelled() and (error := stop.exception()) is not None:
+            log.error("the clean-up failed", exc_info=error)
+        await self.protocol.work.finish(UNWIND_SECONDS, cancel=True)
+
+    async def _call_on_stop(self) -> None:
+        await self.on_stop()
+
+    # --- built-in methods, called by the protocol ----------------------------------------
+
+    def _initialize(self, params: Json) -> Json:
+        if self.protocol.phase is not Phase.NEW:
+            raise CommandError("initialize comes only once", INVALID_REQUEST)
+        self.protocol.phase = Phase.READY
+        self.initialize_params = params if isinstance(params, dict) else {}
+        capabilities = self.initialize_params.get("capabilities")
+        self.position_encoding = _choose_encoding(capabilities)
+        self.workspace_folders = _folders(self.initialize_params)
+        self._structure_capabilities(capabilities)
+        # Not among the work that ends with shutdown: exit may never come.
+        self._watch = asyncio.get_running_loop().create_task(
+            self._watch_client(self.initialize_params.get("processId"))
+        )
+        self.on_initialize(self.initialize_params)
+        return {
+            "capabilities": self._capabilities(),
+            "serverInfo": {"name": self.name, "version": self.version},
+        }
+
+    def _structure_capabilities(self, capabilities: Json) -> None:
+        converter = self.protocol._converter
+        try:
+            structured = converter.structure(capabilities, types.ClientCapabilities)
+        except Exception:  # noqa: BLE001 - cattrs raises what the classes raise
+            log.info("the client's capabilities are not what LSP says; taking them as JSON")
+            structured = types.ClientCapabilities()
+        self.protocol.client_capabilities = structured
+
+    def _capabilities(self) -> dict[str, Json]:
+        built = ServerCapabilitiesBuilder(
+            self.protocol.client_capabilities,
+            set(self.protocol.fm.features),
+            self.protocol.fm.feature_options,
+            list(self._commands),
+            types.TextDocumentSyncKind.Incremental,
+            None,
+            self.position_encoding,
+        ).build()  # type: ignore[no-untyped-call]
+        self.protocol.server_capabilities = built
+        capabilities: dict[str, Json] = self.protocol._converter.unstructure(built)
+        capabilities["textDocumentSync"] = {
+            "openClose": True,
+            "change": types.TextDocumentSyncKind.Incremental.value,
+            "save": {"includeText": True},
+        }
+        _merge(capabilities, self._capability)
+        return capabilities
+
+    async def _watch_client(self, pid: Json) -> None:
+        if await parent.wait_for_end(pid):
+            self._finish(End.PARENT)
+
+    async def _shut_down(self, params: Json) -> None:
+        self._asked_to_shut_down = True
+        await asyncio.shield(self._stop())
+
+    def _exit(self) -> None:
+        self._finish(End.EXIT)
+
+    def _input_ended(self) -> None:
+        self._finish(End.INPUT)
+
+    def _execute_command(self, params: Json) -> Json | Awaitable[Json]:
+        name = params.get("command") if isinstance(params, dict) else None
+        handler = self._commands.get(name) if isinstance(name, str) else None
+        if handler is None:
+            raise CommandError(f"unknown command {name!r}", INVALID_PARAMS)
+        arguments = params.get("arguments")
+        argument = arguments[0] if isinstance(arguments, list) and arguments else arguments
+        if argument is None or argument == []:
+            argument = {}
+        if not isinstance(argument, dict):
+            raise CommandError(f"{name} takes one object as its argument", INVALID_PARAMS)
+        return handler(argument)
+
+    def _folders_changed(self, params: Json) -> Any:
+        event = params.get("event") if isinstance(params, dict) else None
+        event = event if isinstance(event, dict) else {}
+        added, removed = _folder_list(event.get("added")), _folder_list(event.get("removed"))
+        gone = {folder["uri"] for folder in [*removed, *added]}
+        kept = [folder for folder in self.workspace_folders if folder["uri"] not in gone]
+        self.workspace_folders = kept + added
+        return self.on_folders(added, removed)
+
+
+def _choose_encoding(capabilities: Json) -> str:
+    """The client's first that we know (LSP 3.17 ``general.positionEncodings``)."""
+    general = capabilities.get("general") if isinstance(capabilities, dict) else None
+    offered = general.get("positionEncodings") if isinstance(general, dict) else None
+    for encoding in offered if isinstance(offered, list) else ():
+        if isinstance(encoding, str) and encoding in ENCODINGS:
+            return encoding
+    return "utf-16"
+
+
+def _folders(params: dict[str, Json]) -> list[dict[str, str]]:
+    if folders := _folder_list(params.get("workspaceFolders")):
+        return folders
+    root = params.get("rootUri")
+    if not isinstance(root, str) or not root:
+        path = params.get("rootPath")
+        if not isinstance(path, str) or not PurePath(path).is_absolute():
+            return []
+        root = PurePath(path).as_uri()
+    return [{"uri": root, "name": root.rstrip("/").rpartition("/")[2]}]
+
+
+def _folder_list(value: Json) -> list[dict[str, str]]:
+    return [
+        {"uri": item["uri"], "name": str(item.get("name") or "")}
+        for item in (value if isinstance(value, list) else ())
+        if isinstance(item, dict) and isinstance(item.get("uri"), str)
+    ]
+
+
+def _merge(into: dict[str, Json], more: Mapping[str, Json]) -> None:
+    for key, value in more.items():
+        known = into.get(key)
+        if isinstance(known, dict) and isinstance(value, Mapping):
+            _merge(known, value)
+        else:
+            into[key] = value
+
+
+def _cancel_leftovers(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=UNWIND_SECONDS))
