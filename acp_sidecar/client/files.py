@@ -1,0 +1,91 @@
+"""``fs/read_text_file`` and ``fs/write_text_file``, for one session.
+
+ACP, "File System". What a file says, and every change of it, is the workspace's
+business; here the session's roots are checked and outcomes become answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from acp_sidecar.acp import wire
+from acp_sidecar.workspace.files import FileProblem, window
+from acp_sidecar.workspace.roots import PathRefused
+
+if TYPE_CHECKING:
+    from acp_sidecar.acp.v1 import ReadTextFile, WriteTextFile
+    from acp_sidecar.agents.connection import IncomingRequest
+    from acp_sidecar.client.sessions import LiveSession
+
+_CODES: Final[Mapping[str, int]] = {
+    "missing": wire.RESOURCE_NOT_FOUND,
+    "relative": wire.INVALID_PARAMS,
+    "invalid": wire.INVALID_PARAMS,
+    "outside": wire.INVALID_PARAMS,
+    "directory": wire.INVALID_PARAMS,
+    "special": wire.INVALID_PARAMS,
+    "encoding": wire.INVALID_PARAMS,
+    "too_large": wire.INVALID_PARAMS,
+}
+"""Error codes by what is wrong; anything else is an internal error."""
+
+# Agents whose creation of a file first reads it and takes only "" for "not there yet",
+# by the name they give themselves in ``initialize``.
+_MISSING_IS_EMPTY: Final = frozenset({"gemini-cli"})
+
+
+async def read(session: LiveSession, request: IncomingRequest, params: ReadTextFile) -> None:
+    """Answer with what the file says now, unsaved edits included.
+
+    ``line`` is 1-based, ``limit`` counts lines. Errors: ``-32002`` where nothing is there,
+    ``-32602`` for a path that may not be read or is no text file.
+    """
+    try:
+        path = session.roots.resolve(params.path, must="any")
+        text = await session.files.read(path)
+    except (PathRefused, FileProblem) as problem:
+        kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
+        if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
+            request.result({"content": ""})
+            return
+        _refuse(request, kind, str(problem), params.path)
+        return
+    session.handed[path] = text
+    request.result({"content": window(text, params.line, params.limit)})
+
+
+async def write(session: LiveSession, request: IncomingRequest, params: WriteTextFile) -> None:
+    """Make the file say ``content``, and answer once it does.
+
+    A write after the user's cancel is refused. One computed from a text the file no longer
+    has is merged where that is clean, and refused otherwise: the agent is told to read again.
+    """
+    if not session.takes_writes:
+        request.error(
+            wire.REQUEST_CANCELLED,
+            "The user cancelled this turn: nothing was written.",
+            {"path": params.path},
+        )
+        return
+    try:
+        path = session.roots.resolve(params.path, must="new")
+        session.touch(params.path)
+        await session.files.write(
+            path,
+            params.content,
+            seen=session.handed.get(path),
+            label=f"{session.agent.name} edits {path.name}",
+        )
+    except (PathRefused, FileProblem) as problem:
+        kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
+        _refuse(request, kind, str(problem), params.path)
+        return
+    session.handed[path] = params.content
+    request.result({})
+    session.wrote(path)
+
+
+def _refuse(request: IncomingRequest, kind: str, message: str, path: str) -> None:
+    code = _CODES.get(kind, wire.INTERNAL_ERROR)
+    request.error(code, message, {"path": path, "reason": kind})

@@ -1,0 +1,149 @@
+"""``session/request_permission``: exactly one answer, and never an approval by accident.
+
+ACP, "Tool Calls > Requesting Permission" and "Prompt Turn > Cancellation".
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from attrs import define
+
+from acp_sidecar.acp.model import PermissionRequest
+from acp_sidecar.client.question import Question, Sight, question, rejection
+
+if TYPE_CHECKING:
+    from acp_sidecar.agents.connection import IncomingRequest
+    from acp_sidecar.client.agents import Agent
+    from acp_sidecar.client.ports import Editor
+    from acp_sidecar.client.sessions import LiveSession
+
+logger = logging.getLogger(__name__)
+
+_NOTHING: Final = Sight(inside=False)
+
+
+class NotWaiting(ValueError):
+    """There is no open question of this id, or it offers no such option."""
+
+
+@define(eq=False)
+class _Open:
+    """A question that waits for its answer."""
+
+    question: Question
+    request: PermissionRequest
+    incoming: IncomingRequest
+    agent: Agent
+    session: LiveSession | None
+
+
+class Permissions:
+    """All questions that wait, over all sessions and agents, in order of arrival."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._numbers = itertools.count(1)
+        self._open: dict[str, _Open] = {}
+
+    def waiting(self) -> tuple[Question, ...]:
+        """The open questions, oldest first."""
+        return tuple(entry.question for entry in self._open.values())
+
+    def asked(
+        self,
+        incoming: IncomingRequest,
+        request: PermissionRequest,
+        agent: Agent,
+        session: LiveSession | None,
+    ) -> None:
+        """Take a request in order of arrival: fold its tool call, then ask.
+
+        A request for a session the editor did not open is asked as well, with that said:
+        silence would leave the agent hanging. Without a usable option nothing can be
+        answered but ``cancelled``, and the user is told. The same goes for a session
+        whose turn is cancelled or that is only being replayed.
+        """
+        number = next(self._numbers)
+        # Our own id, never reused: agents restart theirs at 0 every turn.
+        request_id = f"permission-{number}"
+        call_id = request.tool_call.tool_call_id if request.tool_call else None
+        stored = session.state.tool_call(call_id) if session and call_id else None
+        asked = question(
+            request,
+            request_id=request_id,
+            number=number,
+            session_id=session.state.session_id if session else None,
+            agent=agent.name,
+            stored_kind=stored.kind if stored else None,
+            stored_title=stored.title if stored else None,
+            stored_raw_input=stored.raw_input if stored else None,
+            stored_content=stored.content if stored else (),
+            stored_locations=stored.locations if stored else (),
+            look=session.look if session else lambda path: _NOTHING,
+        )
+        entry = _Open(asked, request, incoming, agent, session)
+        if session is not None:
+            session.permission_asked(asked, request)
+        self._open[request_id] = entry
+        if session is not None and not session.takes_questions:
+            self._close(entry, None, "cancelled")
+            return
+        if not asked.choices:
+            self._close(entry, None, "cancelled")
+            self._editor.tell(
+                "warning",
+                f"{asked.message}\nIt offered no usable answer, so it was told: cancelled.",
+            )
+            return
+        incoming.on_cancel(lambda: self._withdrawn(request_id))
+        self._editor.ask(asked)
+
+    def answer(self, request_id: str, option_id: str | None) -> None:
+        """The user's word: one of the offered options, or None for ``cancelled``.
+
+        Raises :class:`NotWaiting` where the question is settled already or never offered
+        the option; nothing is sent then.
+        """
+        entry = self._open.get(request_id)
+        if entry is None:
+            raise NotWaiting(
+                f"No permission request {request_id!r} is waiting: it was answered, cancelled "
+                "or withdrawn. acp.permission.pending lists those that wait."
+            )
+        if option_id is not None and not entry.question.offers(option_id):
+            offered = ", ".join(choice.option_id for choice in entry.question.choices)
+            raise NotWaiting(f"{option_id!r} was not offered; choose one of: {offered}")
+        self._close(entry, option_id, "cancelled" if option_id is None else "answered")
+
+    def unanswered(self, request_id: str) -> None:
+        """The editor gave no answer (dismissed, an error, a title nobody offered): a no.
+
+        Protocol v1 gets the first option of kind ``reject_once``, without one ``cancelled``.
+        """
+        entry = self._open.get(request_id)
+        if entry is not None:
+            option_id = rejection(entry.request.options)
+            self._close(entry, option_id, "cancelled" if option_id is None else "answered")
+
+    def cancel(self, chosen: Callable[[Agent, LiveSession | None], bool]) -> None:
+        """Answer ``cancelled`` to every open request of the chosen sessions and agents."""
+        for entry in list(self._open.values()):
+            if chosen(entry.agent, entry.session):
+                self._close(entry, None, "cancelled")
+
+    def _withdrawn(self, request_id: str) -> None:
+        entry = self._open.get(request_id)
+        if entry is not None:
+            self._close(entry, None, "cancelled")
+
+    def _close(self, entry: _Open, option_id: str | None, state: str) -> None:
+        request_id = entry.question.request_id
+        self._open.pop(request_id, None)
+        entry.incoming.result(entry.agent.wire.permission_outcome(option_id))
+        if entry.session is not None:
+            entry.session.permission_closed(request_id, state, option_id)
+        self._editor.withdraw(request_id)

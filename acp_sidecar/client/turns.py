@@ -1,0 +1,213 @@
+"""Prompts and turns of one session: one at a time, the rest waits in order.
+
+Agents differ on a second prompt during a turn (merged, steered in, refused, never
+answered), so it is never sent: it waits here. ACP, "Prompt Turn".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import define, field
+
+from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.model import ContentBlock, TextContent, TurnEnded
+from acp_sidecar.agents.connection import AgentError, AgentGone
+
+if TYPE_CHECKING:
+    from acp_sidecar.client.sessions import LiveSession
+
+_SETTLE_SECONDS: Final = 30
+"""How long a turn's end waits for file answers that the agent asked for before it ended."""
+
+
+class TurnFailed(Exception):
+    """The turn ended without a stop reason; the message says why and what to do."""
+
+
+@define(eq=False)
+class Prompt:
+    """What the user sent, from the queue to the end of its turn.
+
+    ``ended`` resolves to the stop reason, or raises :class:`TurnFailed`.
+    """
+
+    turn_id: str
+    blocks: tuple[ContentBlock, ...]
+    ended: asyncio.Future[str]
+    cancelled: bool = False
+    number: int | None = None
+    tasks: list[asyncio.Task[None]] = field(factory=list)
+
+    @property
+    def text(self) -> str:
+        """The prompt's text blocks, joined by lines."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
+
+
+class Turns:
+    """The queue of a session and the turn that runs."""
+
+    def __init__(self, session: LiveSession) -> None:
+        self._session = session
+        self._ids = itertools.count(1)
+        self._waiting: list[Prompt] = []
+        self.running: Prompt | None = None
+        self.last_was_cancelled = False
+
+    @property
+    def waiting(self) -> Sequence[Prompt]:
+        """Prompts that wait for the running turn, first come first."""
+        return tuple(self._waiting)
+
+    def submit(self, blocks: tuple[ContentBlock, ...]) -> Prompt:
+        """Send a prompt, or let it wait while a turn runs."""
+        loop = asyncio.get_running_loop()
+        turn_id = f"{self._session.state.session_id}/turn-{next(self._ids)}"
+        prompt = Prompt(turn_id, blocks, loop.create_future())
+        # Nobody may be waiting (wait: false): a failure is told to the user all the same.
+        prompt.ended.add_done_callback(_retrieve)
+        self._waiting.append(prompt)
+        if self.running is None:
+            self._next()
+        else:
+            self._session.editor.queue_changed(self._session)
+        return prompt
+
+    def find(self, turn_id: str) -> Prompt | None:
+        """The waiting prompt of this id."""
+        return next((prompt for prompt in self._waiting if prompt.turn_id == turn_id), None)
+
+    def edit(self, prompt: Prompt, text: str) -> None:
+        """Replace the text of a waiting prompt; what was attached stays."""
+        rest = tuple(block for block in prompt.blocks if not isinstance(block, TextContent))
+        prompt.blocks = (TextContent(text), *rest)
+        self._session.editor.queue_changed(self._session)
+
+    def cancel(self, prompt: Prompt | None = None) -> None:
+        """Cancel a prompt: out of the queue where it waits, else the turn it runs.
+
+        Without one, the running turn. The turn ends when the agent says so; what it still
+        sends is shown, what it still wants to write is refused.
+        """
+        prompt = prompt or self.running
+        if prompt is None or prompt.cancelled:
+            return
+        if prompt is not self.running:
+            if prompt in self._waiting:
+                self._waiting.remove(prompt)
+                prompt.cancelled = True
+                _resolve(prompt, "cancelled")
+                self._session.editor.queue_changed(self._session)
+            return
+        prompt.cancelled = True
+        if prompt.number is None:
+            return  # not sent yet: it will not be
+        session = self._session
+        session.agent.connection.notify(
+            "session/cancel", session.agent.wire.cancel(session.state.agent_session_id or "")
+        )
+        session.cancel_questions()
+        session.publish(session.state.cancel_turn())
+        prompt.tasks.append(
+            session.tasks.start(self._watch_cancel(prompt), name="watch over a cancelled turn")
+        )
+
+    def fail(self, reason: str) -> None:
+        """The agent is gone: every prompt of this session fails with this reason."""
+        waiting, self._waiting = self._waiting, []
+        for prompt in waiting:
+            _reject(prompt, reason)
+        if waiting:
+            self._session.editor.queue_changed(self._session)
+
+    # --- one turn ---------------------------------------------------------------------
+
+    def _next(self) -> None:
+        if not self._waiting or self._session.ended:
+            return
+        prompt = self._waiting.pop(0)
+        self.running = prompt
+        session = self._session
+        session.tasks.start(
+            self._run(prompt),
+            name="prompt turn",
+            failed=lambda error: self._finish(prompt, None, f"The turn failed: {error}"),
+        )
+        session.editor.queue_changed(session)
+
+    async def _run(self, prompt: Prompt) -> None:
+        session, agent = self._session, self._session.agent
+        if prompt.cancelled:
+            self._finish(prompt, None, None)
+            return
+        session.prepare_turn()
+        prompt.number, changes = session.state.begin_turn(prompt.blocks)
+        session.publish(changes)
+        session.editor.turn_began(session)
+        params = agent.wire.prompt(session.state.agent_session_id or "", prompt.blocks)
+        ended: TurnEnded | None = None
+        failure: str | None = None
+        try:
+            result = await agent.call("session/prompt", params)
+            # What the agent asked for before it ended its turn is done before the turn is.
+            await session.answers.settle(_SETTLE_SECONDS)
+            ended = agent.wire.stop_reason(result)
+        except AgentError as error:
+            failure = f"{agent.name} answered the prompt with an error: {error}"
+        except AgentGone as error:
+            failure = str(error)
+        except DecodeError as error:
+            failure = f"{agent.name} ended the turn with an answer that cannot be read: {error}"
+        except asyncio.CancelledError:
+            self._finish(prompt, None, "The session was closed.")
+            raise
+        self._finish(prompt, ended, failure)
+
+    def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
+        session = self._session
+        for task in prompt.tasks:
+            task.cancel()
+        if prompt.cancelled:
+            ended, failure = TurnEnded("cancelled"), None
+        session.publish(session.state.apply(ended or TurnEnded(None)))
+        session.cancel_questions()
+        self.last_was_cancelled = prompt.cancelled
+        self.running = None
+        session.turn_over(prompt, ended)
+        session.editor.turn_ended(session)
+        if failure is not None:
+            session.editor.tell("error", failure)
+            _reject(prompt, failure)
+        else:
+            _resolve(prompt, (ended and ended.stop_reason) or "end_turn")
+        self._next()
+
+    async def _watch_cancel(self, prompt: Prompt) -> None:
+        """Give up waiting for an agent that does not confirm a cancel; say how to end it."""
+        timeout = self._session.settings.cancel_timeout
+        await asyncio.sleep(timeout)
+        self._session.editor.tell(
+            "warning",
+            f"{self._session.agent.name} has not confirmed the cancel for {timeout:g} s; it may "
+            "still be working. The command acp.agent.restart ends it.",
+        )
+        _resolve(prompt, "cancelled")
+
+
+def _retrieve(ended: asyncio.Future[Any]) -> None:
+    if not ended.cancelled():
+        ended.exception()
+
+
+def _resolve(prompt: Prompt, stop_reason: str) -> None:
+    if not prompt.ended.done():
+        prompt.ended.set_result(stop_reason)
+
+
+def _reject(prompt: Prompt, reason: str) -> None:
+    if not prompt.ended.done():
+        prompt.ended.set_exception(TurnFailed(reason))

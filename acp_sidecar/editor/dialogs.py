@@ -1,0 +1,186 @@
+"""Questions to the user: the standard message dialog, or the editor's own.
+
+A plain editor gets ``window/showMessageRequest``, one at a time over all sessions, in
+order of arrival. A dialog that stays unanswered while others wait steps aside after a
+while and comes again; the old one may still be answered where it still shows. An editor
+that declares ``permission`` gets ``acp/permission`` at once and keeps its own order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from acp_sidecar.client.question import Question
+from acp_sidecar.client.tasks import Tasks
+from acp_sidecar.editor.server import ClientError, ClientGone
+
+if TYPE_CHECKING:
+    from acp_sidecar.editor.server import SidecarServer
+
+logger = logging.getLogger(__name__)
+
+PAUSE_SECONDS: Final = 0.4
+"""Between two dialogs, so that a key or click meant for one cannot answer the next."""
+
+_INFO: Final = 3  # lsprotocol MessageType.Info; a number, since params are plain JSON here
+
+
+class Answers(Protocol):
+    """Where a user's answer goes: ``client.permissions.Permissions``."""
+
+    def answer(self, request_id: str, option_id: str | None) -> None: ...
+
+    def unanswered(self, request_id: str) -> None: ...
+
+
+class Dialogs:
+    """The queue of questions towards one editor."""
+
+    def __init__(
+        self,
+        server: SidecarServer,
+        answers: Callable[[], Answers],
+        tasks: Tasks,
+        *,
+        own: bool,
+        reminder: Callable[[], float],
+    ) -> None:
+        self._server = server
+        self._answers = answers
+        self._tasks = tasks
+        self._own = own
+        self._reminder = reminder
+        self._waiting: deque[Question] = deque()
+        self._shown: dict[str, list[asyncio.Task[None]]] = {}
+        self._settled: dict[str, asyncio.Event] = {}
+        self._arrived = asyncio.Event()
+        self._times_shown: dict[str, int] = {}
+
+    def ask(self, question: Question) -> None:
+        """Queue a question; its answer goes to ``Answers``."""
+        self._settled[question.request_id] = asyncio.Event()
+        if self._own:
+            self._show(question)
+        else:
+            self._waiting.append(question)
+            self._arrived.set()
+
+    def withdraw(self, request_id: str) -> None:
+        """The question is settled: close its dialogs, drop what they still answer."""
+        settled = self._settled.pop(request_id, None)
+        if settled is not None:
+            settled.set()
+        self._waiting = deque(q for q in self._waiting if q.request_id != request_id)
+        self._times_shown.pop(request_id, None)
+        for task in self._shown.pop(request_id, ()):
+            task.cancel()
+
+    async def run(self) -> None:
+        """Show the waiting questions one after the other, for ever."""
+        while True:
+            while not self._waiting:
+                self._arrived.clear()
+                await self._arrived.wait()
+            question = self._waiting.popleft()
+            settled = self._settled.get(question.request_id)
+            if settled is None:
+                continue
+            self._show(question)
+            await self._until_settled_or_aside(question, settled)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _until_settled_or_aside(self, question: Question, settled: asyncio.Event) -> None:
+        while not settled.is_set():
+            try:
+                async with asyncio.timeout(self._reminder()):
+                    await settled.wait()
+            except TimeoutError:
+                if self._waiting:
+                    self._waiting.append(question)
+                    return
+
+    def _show(self, question: Question) -> None:
+        show = self._own_dialog if self._own else self._message_dialog
+        task = self._tasks.start(
+            show(question),
+            name=f"dialog for {question.request_id}",
+            failed=lambda error: self._answers().unanswered(question.request_id),
+        )
+        self._shown.setdefault(question.request_id, []).append(task)
+
+    async def _message_dialog(self, question: Question) -> None:
+        times = self._times_shown.get(question.request_id, 0) + 1
+        self._times_shown[question.request_id] = times
+        again = f"\n(asked again, {times})" if times > 1 else ""
+        params = {
+            "type": _INFO,
+            "message": question.message + again,
+            "actions": [{"title": choice.title} for choice in question.choices],
+        }
+        result = await self._request("window/showMessageRequest", params)
+        title = result.get("title") if isinstance(result, Mapping) else None
+        choice = question.choice_titled(title)
+        self._settle(question, choice.option_id if choice else None)
+
+    async def _own_dialog(self, question: Question) -> None:
+        result = await self._request("acp/permission", payload(question))
+        option_id = result.get("optionId") if isinstance(result, Mapping) else None
+        self._settle(question, option_id if question.offers(option_id) else None)
+
+    async def _request(self, method: str, params: Mapping[str, Any]) -> Any:
+        try:
+            return await self._server.request(method, params)
+        except ClientError as error:
+            logger.info("the editor answered %s with an error: %s", method, error)
+            return None
+        except ClientGone:
+            return None
+
+    def _settle(self, question: Question, option_id: str | None) -> None:
+        if question.request_id not in self._settled:
+            return
+        if option_id is None:
+            self._answers().unanswered(question.request_id)
+        else:
+            self._answers().answer(question.request_id, option_id)
+
+
+def payload(question: Question) -> dict[str, Any]:
+    """A question as ``acp/permission`` and ``acp.permission.pending`` give it."""
+    return {
+        "requestId": question.request_id,
+        "sessionId": question.session_id,
+        "agent": question.agent,
+        "toolCallId": question.tool_call_id,
+        "kind": question.kind,
+        "title": question.title,
+        "description": question.description,
+        "message": question.message,
+        "command": question.command,
+        "cwd": question.cwd,
+        "paths": list(question.paths),
+        "locations": [
+            {"path": location.path, "line": location.line} for location in question.locations
+        ],
+        "rawInput": question.raw_input,
+        "diffs": [
+            {"path": change.path, "oldText": change.before, "newText": change.after,
+             "whole": change.whole, "summary": change.text}
+            for change in question.changes
+        ],
+        "options": [
+            {
+                "optionId": choice.option_id,
+                "name": choice.name,
+                "kind": choice.kind,
+                "title": choice.title,
+            }
+            for choice in question.choices
+        ],
+        "state": "waiting",
+        "optionId": None,
+    }

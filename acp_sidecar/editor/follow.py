@@ -1,0 +1,270 @@
+"""Following the agent: its places become reveals, limited to the roots and in rate.
+
+A reveal is coalesced on the trailing edge: at most so many a second, the last one always
+lands. It pauses when the user acts and returns with the next prompt. Where a place is
+not shown, the session's state and ``acp/follow`` say where and why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import frozen
+
+from acp_sidecar.acp.model import Diff, Location, ToolCallContentChunk, ToolCallUpsert, given
+from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.workspace.roots import PathRefused, Roots
+
+if TYPE_CHECKING:
+    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.client.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_OUTSTANDING: Final = 4
+"""Reveals an editor may leave unanswered before the next one waits."""
+_ANSWER_SECONDS: Final = 5
+
+
+@frozen
+class Place:
+    """Where an agent works: ``line`` is 1-based or None, ``path`` as the agent sent it."""
+
+    session: LiveSession
+    tool_call_id: str
+    kind: str
+    path: str
+    line: int | None
+
+
+@frozen
+class Outcome:
+    """What became of a place: shown, or not and why. ``refused`` ends following there."""
+
+    shown: bool
+    reason: str | None = None
+    refused: bool = False
+
+
+Reveal = Callable[[Place, Path], Awaitable[Outcome]]
+
+
+class Follow:
+    """One for all sessions, since there is one person to show things to."""
+
+    def __init__(
+        self,
+        reveal: Reveal,
+        moved: Callable[[LiveSession], None],
+        tasks: Tasks,
+        *,
+        enabled: bool,
+        per_second: Callable[[], float],
+        folders: Callable[[], Roots | None],
+    ) -> None:
+        self._reveal = reveal
+        self._moved = moved
+        self._tasks = tasks
+        self._per_second = per_second
+        self._folders = folders
+        self.enabled = enabled
+        self.paused = False
+        self._refused: str | None = None
+        self._next: Place | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_sent = -math.inf
+        self._outstanding = 0
+        self._latest: dict[str, Place] = {}
+
+    # --- what happens ---------------------------------------------------------------
+
+    def changed(self, session: LiveSession, changes: Sequence[Change]) -> None:
+        """Follow the last place of these changes that may be shown."""
+        for change in changes:
+            if isinstance(change, ToolCallChanged):
+                place = self._place(session, change)
+                if place is not None:
+                    self._go(place)
+
+    def user_acted(self) -> None:
+        """The user took over: nothing is revealed until the next prompt."""
+        if self.enabled and not self.paused:
+            self.paused = True
+            self._drop_next("paused")
+            self._tell_all()
+
+    def prompted(self) -> None:
+        """A prompt went out: following returns."""
+        if self.paused:
+            self.paused = False
+            self._tell_all()
+
+    def set_enabled(self, enabled: bool) -> None:
+        """The user's switch. Switching on tries again with an editor that refused before."""
+        self.enabled = enabled
+        self.paused = False
+        self._refused = None
+        if not enabled:
+            self._drop_next("off")
+        self._tell_all()
+
+    def forget(self, session: LiveSession) -> None:
+        """The session is closed."""
+        self._latest.pop(session.state.session_id, None)
+        if self._next is not None and self._next.session is session:
+            self._next = None
+
+    # --- one place -------------------------------------------------------------------
+
+    def _place(self, session: LiveSession, change: ToolCallChanged) -> Place | None:
+        call = change.tool_call
+        candidates = _places(change)
+        if not candidates:
+            return self._retry(session, call.tool_call_id)
+        chosen = None
+        for location in reversed(candidates):
+            if self._resolve(session, location.path)[0] is not None:
+                chosen = location
+                break
+        location = chosen or candidates[-1]
+        return Place(session, call.tool_call_id, call.kind, location.path, location.line)
+
+    def _retry(self, session: LiveSession, tool_call_id: str) -> Place | None:
+        """A file that was not there when its place was named may be there by now."""
+        place = self._latest.get(session.state.session_id)
+        if place is None or place.tool_call_id != tool_call_id:
+            return None
+        return place if session.state.follow.get("reason") == "missing" else None
+
+    def _resolve(self, session: LiveSession, path: str) -> tuple[Path | None, str | None]:
+        try:
+            real = session.roots.resolve(path, relative_to=session.state.cwd, must="file")
+        except PathRefused as refused:
+            return None, refused.reason
+        folders = self._folders()
+        if folders is not None and not folders.contains(real):
+            return None, "outside"
+        return real, None
+
+    def _go(self, place: Place) -> None:
+        session_id = place.session.state.session_id
+        before = self._latest.get(session_id)
+        self._latest[session_id] = place
+        real, reason = self._resolve(place.session, place.path)
+        blocked = reason or self._blocked()
+        if real is None or blocked:
+            self._note(place, Outcome(shown=False, reason=blocked))
+            return
+        if before == place and place.session.state.follow.get("shown"):
+            return  # the same place again: it is on the screen
+        self._note(place, Outcome(shown=False, reason="waiting"))
+        self._next = place
+        self._schedule()
+
+    def _blocked(self) -> str | None:
+        if not self.enabled:
+            return "off"
+        if self.paused:
+            return "paused"
+        return self._refused
+
+    def _schedule(self) -> None:
+        if self._timer is not None or self._next is None or self._outstanding >= _OUTSTANDING:
+            return
+        loop = asyncio.get_running_loop()
+        due = self._last_sent + 1 / self._per_second()
+        self._timer = loop.call_at(max(due, loop.time()), self._send)
+
+    def _send(self) -> None:
+        self._timer = None
+        place, self._next = self._next, None
+        if place is None or place.session.ended:
+            return
+        # The file may be gone, or a link moved, since the place was named.
+        real, reason = self._resolve(place.session, place.path)
+        blocked = reason or self._blocked()
+        if real is None or blocked:
+            self._note(place, Outcome(shown=False, reason=blocked))
+            return
+        self._last_sent = asyncio.get_running_loop().time()
+        self._outstanding += 1
+        self._tasks.start(self._show(place, real), name="reveal")
+
+    async def _show(self, place: Place, real: Path) -> None:
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                outcome = await self._reveal(place, real)
+        except TimeoutError:
+            outcome = Outcome(shown=False, reason="the editor does not answer")
+        finally:
+            self._outstanding -= 1
+        if outcome.refused and self._refused is None:
+            self._refused = outcome.reason or "the editor cannot show documents"
+            logger.warning("following stops: %s", self._refused)
+        self._note(place, outcome)
+        self._schedule()
+
+    # --- what is said of it --------------------------------------------------------------
+
+    def _note(self, place: Place, outcome: Outcome) -> None:
+        session = place.session
+        if self._latest.get(session.state.session_id) is not place:
+            return
+        session.state.follow = {
+            "enabled": self.enabled,
+            "paused": self.paused,
+            "location": {"path": place.path, "line": place.line},
+            "shown": outcome.shown,
+            "reason": outcome.reason,
+        }
+        self._moved(session)
+
+    def _drop_next(self, reason: str) -> None:
+        place, self._next = self._next, None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if place is not None:
+            self._note(place, Outcome(shown=False, reason=reason))
+
+    def _tell_all(self) -> None:
+        for place in list(self._latest.values()):
+            session = place.session
+            session.state.follow = {
+                **session.state.follow,
+                "enabled": self.enabled,
+                "paused": self.paused,
+            }
+            self._moved(session)
+
+    def initial(self) -> dict[str, Any]:
+        """The follow state of a session that has not been anywhere yet."""
+        return {
+            "enabled": self.enabled,
+            "paused": self.paused,
+            "location": None,
+            "shown": False,
+            "reason": None,
+        }
+
+
+def _places(change: ToolCallChanged) -> Sequence[Location]:
+    """The places an update speaks of: its locations, or its diffs where the call has none."""
+    event = change.event
+    if isinstance(event, ToolCallUpsert):
+        locations = given(event.locations, ())
+        if locations:
+            return locations
+        content: Sequence[object] = given(event.content, ())
+    elif isinstance(event, ToolCallContentChunk):
+        content = (event.content,)
+    else:
+        return ()
+    if change.tool_call.locations:
+        return ()
+    return tuple(Location(item.path) for item in content if isinstance(item, Diff))
