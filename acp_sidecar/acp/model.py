@@ -226,7 +226,6 @@ class PermissionOption:
     option_id: str
     name: str
     kind: str | None = field(default=None, metadata=wire(always=True))
-    """None where the agent gave none, or two options with one id contradict each other."""
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve
-
 from acp_sidecar.acp.decoding import displayable, free_form
 from acp_sidecar.acp.model import PermissionOption
 
@@ -17,27 +15,15 @@ _KNOWN = frozenset({"optionId", "name", "kind", "_meta"})
 
 
 def permission_options(raw: Any) -> tuple[PermissionOption, ...]:
-    """The options of a question, in the order offered.
+    """The options of a question, in the order offered, doubles included.
 
     ``raw`` is the parsed ``options`` of either protocol version; what is not an array
     gives none. An option that names no id is dropped, one without a name is called by its
-    id, a kind that is unknown or missing makes a generic option. Of several with the same
-    id the first is kept; where they disagree on the kind it has none, so that nothing is
-    ever selected by it.
+    id, a kind that is unknown or missing makes a generic option.
     """
-    if not isinstance(raw, list):
-        return ()
-    options: dict[str, PermissionOption] = {}
-    for item in raw:
-        option = _option(item)
-        if option is None:
-            continue
-        first = options.get(option.option_id)
-        if first is None:
-            options[option.option_id] = option
-        elif first.kind != option.kind:
-            options[option.option_id] = evolve(first, kind=None)
-    return tuple(options.values())
+    items = raw if isinstance(raw, list) else []
+    options = (_option(item) for item in items)
+    return tuple(option for option in options if option is not None)
 
 
 def _option(item: Any) -> PermissionOption | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
+from acp_sidecar import __version__
 from acp_sidecar.acp import model
 from acp_sidecar.acp.decoding import (
     DecodeError,
@@ -336,9 +337,20 @@ def encode_block(block: ContentBlock) -> JsonDict:
 # --- our requests and notifications ------------------------------------------------------
 
 
+OFFERED: Final = model.ClientCapabilities(
+    read_text_file=True,
+    write_text_file=True,
+    boolean_config_options=True,
+    notices=True,
+    compaction=True,
+)
+"""What this client implements for every agent and editor."""
+OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")
+
+
 def initialize(
-    capabilities: model.ClientCapabilities,
-    client_info: model.Implementation,
+    capabilities: model.ClientCapabilities = OFFERED,
+    client_info: model.Implementation = OURSELVES,
     *,
     protocol_version: int = PROTOCOL_VERSION,
 ) -> JsonDict:

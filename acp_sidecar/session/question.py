@@ -1,0 +1,48 @@
+"""A permission request as the state keeps it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import define
+
+from acp_sidecar.acp.encoding import encode
+from acp_sidecar.acp.model import PermissionRequest
+
+PermissionState: TypeAlias = Literal["waiting", "answered", "cancelled"]
+
+
+@define(eq=False)
+class Permission:
+    """One request. Only an answer, a cancel or the end closes it; its tool call's status
+    does not.
+    """
+
+    request_id: str
+    """Ours, unique over all agents and turns: agents start theirs at 0 again."""
+    request: PermissionRequest
+    message: str
+    """What the user is shown."""
+    turn: int
+    key: str
+    state: PermissionState = "waiting"
+    option_id: str | None = None
+
+    @property
+    def tool_call_id(self) -> str | None:
+        tool_call = self.request.tool_call
+        return (tool_call.tool_call_id or None) if tool_call else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as ``acp.session.state`` gives it."""
+        return {
+            "requestId": self.request_id,
+            "toolCallId": self.tool_call_id,
+            "message": self.message,
+            "options": encode(self.request.options),
+            "state": self.state,
+            "optionId": self.option_id,
+            "title": self.request.title,
+            "description": self.request.description,
+            "turn": self.turn,
+        }

@@ -1,0 +1,88 @@
+"""The session as blocks that a client draws: one for each entry of the transcript.
+
+A block has the field names of the state, and an ``id`` that is unique in the session and
+a ``kind`` that says what it is (``message``, ``toolCall``, ``plan``, ``permission``,
+``notice``, ``compaction``). A tool call's own ``kind`` is under ``toolKind``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acp_sidecar.session.change import (
+    Change,
+    CompactionChanged,
+    MessageChanged,
+    NoticeAdded,
+    PermissionChanged,
+    PlanChanged,
+    ToolCallChanged,
+)
+from acp_sidecar.session.state import Entry, Record, Session
+
+CUT: Final = 65536
+"""Characters of one string that a block carries; the state has all of them."""
+
+
+def block(session: Session, entry: Entry, *, cut: int | None = CUT) -> dict[str, Any]:
+    """One block as plain JSON.
+
+    Strings longer than ``cut`` characters are shortened to their end, where output is
+    newest, and the block says ``truncated: true``. None: nothing is shortened.
+    """
+    return record_block(session.record(entry), entry.type, cut=cut)
+
+
+def record_block(record: Record, kind: str, *, cut: int | None = CUT) -> dict[str, Any]:
+    """The block of a record; ``kind`` is the type of its entry."""
+    fields = record.to_json()
+    if kind == "toolCall":
+        fields["toolKind"] = fields.pop("kind")
+    written = {**fields, "id": record.key, "kind": kind}
+    if cut is None:
+        return written
+    shortener = _Shortener(cut)
+    shortened: dict[str, Any] = shortener.shorten(written)
+    if shortener.cut_any:
+        shortened["truncated"] = True
+    return shortened
+
+
+def changed_keys(changes: list[Change]) -> list[str]:
+    """The keys of the entries that changes touch, each once, in order."""
+    keys: dict[str, None] = {}
+    for item in changes:
+        match item:
+            case MessageChanged(message=record):
+                keys[record.key] = None
+            case ToolCallChanged(tool_call=call):
+                keys[call.key] = None
+            case PlanChanged(plan=plan):
+                keys[plan.key] = None
+            case PermissionChanged(permission=permission):
+                keys[permission.key] = None
+            case NoticeAdded(notice=notice):
+                keys[notice.key] = None
+            case CompactionChanged(compaction=compaction):
+                keys[compaction.key] = None
+            case _:
+                pass
+    return list(keys)
+
+
+class _Shortener:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.cut_any = False
+
+    def shorten(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if len(value) <= self.limit:
+                return value
+            self.cut_any = True
+            return value[-self.limit :]
+        if isinstance(value, dict):
+            return {key: self.shorten(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.shorten(item) for item in value]
+        return value
