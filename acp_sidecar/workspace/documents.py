@@ -1,0 +1,319 @@
+"""Our mirror of the documents an editor has open.
+
+LSP, "Text Document Synchronization". A document is known by the URI the editor gave it
+and is always spoken of in exactly that URI; it is found by any other spelling of it, and
+by the real path of its file. What a client sends malformed costs at most that message.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from attrs import define, field, frozen
+
+from acp_sidecar.workspace.positions import (
+    Encoding,
+    LineRule,
+    Position,
+    Range,
+    content_length,
+    split_lines,
+    to_index,
+)
+from acp_sidecar.workspace.uris import path_key, uri_key, uri_to_path
+
+log = logging.getLogger(__name__)
+
+Happening: TypeAlias = Literal["open", "change", "save", "close"]
+EVERY_HAPPENING: Final[frozenset[Happening]] = frozenset({"open", "change", "save", "close"})
+
+
+@frozen
+class TextChange:
+    """One content change of ``textDocument/didChange``; without a range the whole text."""
+
+    range: Range | None
+    text: str
+
+
+@frozen
+class Habits:
+    """What an editor does with text where LSP leaves room, or where it strays from it."""
+
+    lone_cr_ends_line: bool = True
+    """LSP says so; Vim's and Emacs' descendants take a lone ``\\r`` for a character."""
+
+    edits_final_newline: bool = True
+    """Whether an edit can add or take the final newline. Neovim keeps it as an option of
+    the buffer: an edit that adds one leaves an empty line instead."""
+
+    @classmethod
+    def of(cls, client_name: str | None) -> Habits:
+        """Habits by ``clientInfo.name`` of the editor's ``initialize`` request."""
+        return _HABITS.get((client_name or "").lower(), cls())
+
+
+_HABITS: Final[Mapping[str, Habits]] = {
+    "neovim": Habits(lone_cr_ends_line=False, edits_final_newline=False),
+    "emacs": Habits(lone_cr_ends_line=False),
+    "eglot": Habits(lone_cr_ends_line=False),
+    "gnu emacs": Habits(lone_cr_ends_line=False),
+}
+
+
+@define(eq=False)
+class Document:
+    """One open document.
+
+    ``path`` is the file it shows as the editor spells it, ``real`` that path resolved;
+    both None for a document that is no file (``untitled:``, ``git:``, ``vscode-remote:``).
+    """
+
+    uri: str
+    language_id: str
+    version: int
+    path: str | None
+    real: Path | None
+    saved_text: str | None
+    """What the document said when it and its file last agreed; None where that is unknown."""
+    last_saved: str | None = None
+    """What it said when the user last saved it; None before that."""
+    closed: bool = False
+    rule: LineRule = "lsp"
+    _lines: list[str] = field(factory=list)
+    _text: str | None = None
+    _dirty: bool | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = "".join(self._lines)
+        return self._text
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines with their terminators, split as ``rule`` says. Not to be changed."""
+        return self._lines
+
+    @property
+    def line_count(self) -> int:
+        """Lines as LSP counts them: the empty one after a final terminator is one."""
+        last = self._lines[-1] if self._lines else ""
+        return len(self._lines) + (not last or content_length(last, self.rule) < len(last))
+
+    @property
+    def dirty(self) -> bool:
+        """Whether it differs from what was last opened, saved, or brought in by us."""
+        if self._dirty is None:
+            self._dirty = self.saved_text is None or self.text != self.saved_text
+        return self._dirty
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether its ranges can be misread: a lone ``\\r`` ends a line for LSP, but not
+        for every editor that takes part in it."""
+        return self.rule == "lsp" and "\r" in self.text.replace("\r\n", "\n")
+
+    def mark_clean(self, text: str | None = None) -> None:
+        """Document and file agree on ``text``; without it, on what the document says."""
+        self.saved_text = self.text if text is None else text
+        self._dirty = None
+
+    def mark_dirty(self) -> None:
+        """It is not known what its file said when they last agreed."""
+        self.saved_text = None
+        self._dirty = None
+
+    def replace(self, text: str, rule: LineRule) -> None:
+        """Take in a whole text."""
+        self.rule = rule
+        self._lines = split_lines(text, rule)
+        self._text, self._dirty = text, None
+
+    def splice(self, range_: Range, text: str, encoding: Encoding) -> None:
+        """Replace a range. Positions outside of the text are brought into it."""
+        start, end = sorted((range_.start, range_.end))
+        first, head = self._cut(start, encoding)
+        last, tail = self._cut(end, encoding)
+        middle = self._slice(first, 0, head) + text + self._slice(last, tail, None)
+        # A \r and a \n that have come together are one terminator.
+        if middle.startswith("\n") and first and self._lines[first - 1].endswith("\r"):
+            first -= 1
+            middle = self._lines[first] + middle
+        if middle.endswith("\r") and self._slice(last + 1, 0, 1) == "\n":
+            last += 1
+            middle += self._lines[last]
+        if not middle or content_length(middle, self.rule) == len(middle):
+            # Without a terminator of its own it runs into the next line.
+            middle += self._slice(last + 1, 0, None)
+            last += 1
+        self._lines[first : last + 1] = split_lines(middle, self.rule)
+        self._text = self._dirty = None
+
+    def _slice(self, line: int, start: int, end: int | None) -> str:
+        return self._lines[line][start:end] if line < len(self._lines) else ""
+
+    def _cut(self, position: Position, encoding: Encoding) -> tuple[int, int]:
+        if position.line < 0:
+            return 0, 0
+        if position.line >= len(self._lines):
+            last = self._lines[-1] if self._lines else ""
+            if content_length(last, self.rule) < len(last) or not last:
+                return len(self._lines), 0
+            return len(self._lines) - 1, len(last)
+        line = self._lines[position.line]
+        content = line[: content_length(line, self.rule)]
+        return position.line, to_index(content, position.character, encoding)
+
+
+class Documents:
+    """All open documents of one editor."""
+
+    def __init__(self, habits: Habits | None = None) -> None:
+        self.habits = habits or Habits()
+        self.encoding: Encoding = "utf-16"
+        self._by_key: dict[str, Document] = {}
+        self._by_real: dict[str, list[Document]] = {}
+        self._callbacks: list[tuple[Callable[[Document], None], frozenset[Happening]]] = []
+
+    def set_encoding(self, encoding: Encoding) -> None:
+        """The position encoding negotiated in ``initialize``; before any document opens."""
+        self.encoding = encoding
+
+    def set_habits(self, habits: Habits) -> None:
+        """How this editor treats text; before any document opens."""
+        self.habits = habits
+
+    def subscribe(
+        self,
+        callback: Callable[[Document], None],
+        *,
+        to: Iterable[Happening] = EVERY_HAPPENING,
+    ) -> Callable[[], None]:
+        """Call back after each of these happenings. Returns what ends the subscription."""
+        entry = (callback, frozenset(to))
+        self._callbacks.append(entry)
+
+        def unsubscribe() -> None:
+            if entry in self._callbacks:
+                self._callbacks.remove(entry)
+
+        return unsubscribe
+
+    def open(self, uri: str, language_id: str, version: int, text: str) -> Document:
+        """``textDocument/didOpen``. A document that is open already is replaced."""
+        key = uri_key(uri)
+        self._forget(key)
+        path = uri_to_path(uri)
+        real = _real(path)
+        document = Document(uri, language_id, version, path, real, saved_text=text)
+        document.replace(text, self._rule(text))
+        self._by_key[key] = document
+        if real is not None:
+            self._by_real.setdefault(path_key(str(real)), []).append(document)
+        self._tell("open", document)
+        return document
+
+    def change(
+        self, uri: str, version: int | None, changes: Sequence[TextChange]
+    ) -> Document | None:
+        """``textDocument/didChange``: ``changes`` one after the other.
+
+        The version is taken as it comes, also one that goes back: it is the one the
+        editor will compare ours with. Returns None for a document that is not open.
+        """
+        document = self.get(uri)
+        if document is None:
+            log.warning("didChange for a document that is not open")
+            return None
+        if version is not None:
+            if version <= document.version:
+                log.info("didChange with version %s after %s", version, document.version)
+            document.version = version
+        for change in changes:
+            if change.range is None:
+                document.replace(change.text, self._rule(change.text))
+            else:
+                document.splice(change.range, change.text, self.encoding)
+        self._tell("change", document)
+        return document
+
+    def save(self, uri: str, text: str | None = None) -> Document | None:
+        """``textDocument/didSave``; ``text`` where the editor includes it."""
+        document = self.get(uri)
+        if document is None:
+            return None
+        if text is not None and text != document.text:
+            document.replace(text, self._rule(text))
+        document.last_saved = document.text
+        document.mark_clean()
+        self._tell("save", document)
+        return document
+
+    def close(self, uri: str) -> None:
+        """``textDocument/didClose``; unsaved text is gone with it."""
+        document = self._forget(uri_key(uri))
+        if document is not None:
+            self._tell("close", document)
+
+    def get(self, uri: str) -> Document | None:
+        """The open document of this URI, in any of its spellings."""
+        return self._by_key.get(uri_key(uri))
+
+    def all_at(self, path: str | os.PathLike[str]) -> list[Document]:
+        """The open documents that show the file at ``path`` (mostly none or one)."""
+        found = self._by_real.get(path_key(os.fspath(path)))
+        if not found:
+            real = _real(os.fspath(path))
+            found = self._by_real.get(path_key(str(real))) if real else None
+        return list(found or ())
+
+    def at(self, path: str | os.PathLike[str]) -> Document | None:
+        """The open document that shows the file at ``path``: a dirty one before others."""
+        documents = self.all_at(path)
+        return next(
+            (document for document in documents if document.dirty),
+            documents[-1] if documents else None,
+        )
+
+    def all(self) -> list[Document]:
+        """Every open document, in order of opening."""
+        return list(self._by_key.values())
+
+    def _forget(self, key: str) -> Document | None:
+        document = self._by_key.pop(key, None)
+        if document is None:
+            return None
+        document.closed = True
+        if document.real is not None:
+            real = path_key(str(document.real))
+            rest = [each for each in self._by_real.get(real, ()) if each is not document]
+            if rest:
+                self._by_real[real] = rest
+            else:
+                self._by_real.pop(real, None)
+        return document
+
+    def _rule(self, text: str) -> LineRule:
+        if self.habits.lone_cr_ends_line:
+            return "lsp"
+        # All lines of a Macintosh buffer end in \r, and its text therefore does.
+        return "lsp" if "\n" not in text and text.endswith("\r") else "lf"
+
+    def _tell(self, happening: Happening, document: Document) -> None:
+        for callback, wanted in tuple(self._callbacks):
+            if happening in wanted:
+                callback(document)
+
+
+def _real(path: str | None) -> Path | None:
+    if path is None or "\0" in path:
+        return None
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return None
