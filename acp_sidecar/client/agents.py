@@ -64,9 +64,7 @@ class Agent:
         self._ended = ended
         self._opening = 0
         self._early: deque[tuple[str, Event]] = deque(maxlen=_EARLY_UPDATES)
-        self.connection = Connection(
-            self._write, self, line_limit=settings.line_bytes, trace=trace
-        )
+        self.connection = Connection(self._write, self, line_limit=settings.line_bytes, trace=trace)
 
     # --- its life -------------------------------------------------------------------
 
@@ -151,9 +149,7 @@ class Agent:
         """Ask the agent; see :meth:`Connection.call`."""
         return await self.connection.call(method, params, timeout=timeout)
 
-    async def opening(
-        self, method: str, params: Mapping[str, Any]
-    ) -> Json:
+    async def opening(self, method: str, params: Mapping[str, Any]) -> Json:
         """Ask for a session. Updates that come before the answer are kept for it."""
         timeout = self._settings.initialize_timeout
         self._opening += 1

@@ -110,9 +110,7 @@ class LiveSession:
 
     def permission_asked(self, question: Question, request: PermissionRequest) -> None:
         """Fold a permission request into the state."""
-        self.publish(
-            self.state.permission_asked(question.request_id, request, question.message)
-        )
+        self.publish(self.state.permission_asked(question.request_id, request, question.message))
 
     def permission_closed(self, request_id: str, state: str, option_id: str | None) -> None:
         """Fold how a permission request ended."""
@@ -136,9 +134,7 @@ class LiveSession:
         """Answer ``cancelled`` to every request of this session that waits."""
         self._permissions.cancel(lambda agent, session: session is self)
 
-    def answer_with(
-        self, work: Coroutine[Any, Any, object], request: IncomingRequest
-    ) -> None:
+    def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
         """Answer a request of the agent's in a task of this session's."""
         task = self.answers.start(
             work,

@@ -168,8 +168,13 @@ def payload(question: Question) -> dict[str, Any]:
         ],
         "rawInput": question.raw_input,
         "diffs": [
-            {"path": change.path, "oldText": change.before, "newText": change.after,
-             "whole": change.whole, "summary": change.text}
+            {
+                "path": change.path,
+                "oldText": change.before,
+                "newText": change.after,
+                "whole": change.whole,
+                "summary": change.text,
+            }
             for change in question.changes
         ],
         "options": [

@@ -18,7 +18,8 @@ from attrs import frozen
 
 from acp_sidecar.acp.model import Diff, Location, ToolCallContentChunk, ToolCallUpsert, given
 from acp_sidecar.session.change import Change, ToolCallChanged
-from acp_sidecar.workspace.roots import PathRefused, Roots
+from acp_sidecar.workspace.roots import PathRefused
+from acp_sidecar.workspace.roots import Place as WorkspacePlace
 
 if TYPE_CHECKING:
     from acp_sidecar.client.sessions import LiveSession
@@ -41,6 +42,20 @@ class Place:
     path: str
     line: int | None
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """The place as the agent said it, for the state."""
+        return {"path": self.path, "line": self.line}
+
+
+@frozen
+class Target:
+    """What is to be shown of a place: a real file within the roots, a 1-based line or None."""
+
+    place: Place
+    path: Path
+    line: int | None
+
 
 @frozen
 class Outcome:
@@ -51,7 +66,7 @@ class Outcome:
     refused: bool = False
 
 
-Reveal = Callable[[Place, Path], Awaitable[Outcome]]
+Reveal = Callable[[Target], Awaitable[Outcome]]
 
 
 class Follow:
@@ -65,7 +80,7 @@ class Follow:
         *,
         enabled: bool,
         per_second: Callable[[], float],
-        folders: Callable[[], Roots | None],
+        folders: Callable[[], Sequence[str]],
     ) -> None:
         self._reveal = reveal
         self._moved = moved
@@ -93,7 +108,7 @@ class Follow:
 
     def user_acted(self) -> None:
         """The user took over: nothing is revealed until the next prompt."""
-        if self.enabled and not self.paused:
+        if self.watches:
             self.paused = True
             self._drop_next("paused")
             self._tell_all()
@@ -119,6 +134,11 @@ class Follow:
         if self._next is not None and self._next.session is session:
             self._next = None
 
+    @property
+    def watches(self) -> bool:
+        """Whether an act of the user's would pause it now."""
+        return self.enabled and not self.paused
+
     # --- one place -------------------------------------------------------------------
 
     def _place(self, session: LiveSession, change: ToolCallChanged) -> Place | None:
@@ -128,7 +148,7 @@ class Follow:
             return self._retry(session, call.tool_call_id)
         chosen = None
         for location in reversed(candidates):
-            if self._resolve(session, location.path)[0] is not None:
+            if self._resolve(session, location)[0] is not None:
                 chosen = location
                 break
         location = chosen or candidates[-1]
@@ -141,23 +161,24 @@ class Follow:
             return None
         return place if session.state.follow.get("reason") == "missing" else None
 
-    def _resolve(self, session: LiveSession, path: str) -> tuple[Path | None, str | None]:
+    def _resolve(
+        self, session: LiveSession, location: Location | Place
+    ) -> tuple[WorkspacePlace | None, str | None]:
+        """Where a location is, or why it is not shown."""
+        roots = session.roots.intersect(self._folders())
         try:
-            real = session.roots.resolve(path, relative_to=session.state.cwd, must="file")
+            found = roots.place(location.path, location.line, relative_to=session.state.cwd)
         except PathRefused as refused:
             return None, refused.reason
-        folders = self._folders()
-        if folders is not None and not folders.contains(real):
-            return None, "outside"
-        return real, None
+        return found, None
 
     def _go(self, place: Place) -> None:
         session_id = place.session.state.session_id
         before = self._latest.get(session_id)
         self._latest[session_id] = place
-        real, reason = self._resolve(place.session, place.path)
+        found, reason = self._resolve(place.session, place)
         blocked = reason or self._blocked()
-        if real is None or blocked:
+        if found is None or blocked:
             self._note(place, Outcome(shown=False, reason=blocked))
             return
         if before == place and place.session.state.follow.get("shown"):
@@ -186,19 +207,20 @@ class Follow:
         if place is None or place.session.ended:
             return
         # The file may be gone, or a link moved, since the place was named.
-        real, reason = self._resolve(place.session, place.path)
+        found, reason = self._resolve(place.session, place)
         blocked = reason or self._blocked()
-        if real is None or blocked:
+        if found is None or blocked:
             self._note(place, Outcome(shown=False, reason=blocked))
             return
         self._last_sent = asyncio.get_running_loop().time()
         self._outstanding += 1
-        self._tasks.start(self._show(place, real), name="reveal")
+        target = Target(place, found.path, found.line)
+        self._tasks.start(self._show(target), name="reveal")
 
-    async def _show(self, place: Place, real: Path) -> None:
+    async def _show(self, target: Target) -> None:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                outcome = await self._reveal(place, real)
+                outcome = await self._reveal(target)
         except TimeoutError:
             outcome = Outcome(shown=False, reason="the editor does not answer")
         finally:
@@ -206,7 +228,7 @@ class Follow:
         if outcome.refused and self._refused is None:
             self._refused = outcome.reason or "the editor cannot show documents"
             logger.warning("following stops: %s", self._refused)
-        self._note(place, outcome)
+        self._note(target.place, outcome)
         self._schedule()
 
     # --- what is said of it --------------------------------------------------------------
@@ -218,7 +240,7 @@ class Follow:
         session.state.follow = {
             "enabled": self.enabled,
             "paused": self.paused,
-            "location": {"path": place.path, "line": place.line},
+            "location": place.said,
             "shown": outcome.shown,
             "reason": outcome.reason,
         }

@@ -88,5 +88,3 @@ def _capped(value: Any) -> Any:
     if isinstance(value, list):
         return [_capped(item) for item in value]
     return value
-
-

@@ -1,0 +1,313 @@
+"""Puts the rooms together; the only place that knows all of them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+
+from acp_sidecar import __version__
+from acp_sidecar import settings as settings_module
+from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.client.question import Question
+from acp_sidecar.client.sessions import LiveSession, Sessions
+from acp_sidecar.client.tasks import Tasks
+from acp_sidecar.editor import commands
+from acp_sidecar.editor.capabilities import ClientFeatures
+from acp_sidecar.editor.dialogs import Dialogs
+from acp_sidecar.editor.edits import Edits
+from acp_sidecar.editor.follow import Follow
+from acp_sidecar.editor.progress import Progress, Report
+from acp_sidecar.editor.reveal import Reveals
+from acp_sidecar.editor.review import Review
+from acp_sidecar.editor.server import ClientError, ClientGone, ContentChange, SidecarServer
+from acp_sidecar.editor.transcript import Transcript
+from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.settings import Problem, Settings
+from acp_sidecar.workspace.documents import Documents, Habits, TextChange
+from acp_sidecar.workspace.positions import Position, Range
+from acp_sidecar.workspace.files import Files
+from acp_sidecar.workspace.uris import uri_to_path
+
+if TYPE_CHECKING:
+    from acp_sidecar.client.ports import Severity
+    from acp_sidecar.trace import Recorder
+
+logger = logging.getLogger(__name__)
+
+_MESSAGE_TYPES: Final[Mapping[str, int]] = {"error": 1, "warning": 2, "info": 3, "log": 3}
+_REPEAT_SECONDS: Final = 10.0
+
+
+class App:
+    """One sidecar: an editor, its settings, and the sessions in it.
+
+    Implements ``client.ports.Editor``. Everything that depends on the editor's
+    capabilities is made when ``initialize`` has come.
+    """
+
+    def __init__(
+        self, server: SidecarServer, settings: Settings, recorder: Recorder | None = None
+    ) -> None:
+        self._server = server
+        self._user_settings = settings
+        self.settings = settings
+        self._recorder = recorder
+        self.features = ClientFeatures()
+        self._tasks = Tasks(server.spawn)
+        self.documents = Documents()
+        self._edits = Edits(server, lambda: self.features)
+        self.files = Files(self.documents, self._edits.apply)
+        self.sessions = Sessions(
+            self,
+            self.files,
+            self._catalog,
+            lambda: self.settings,
+            server.spawn,
+            self._trace_of,
+        )
+        self._reports: dict[str, Report] = {}
+        self._said: dict[str, float] = {}
+        self._surfaces()
+        self._listen()
+
+    def _surfaces(self) -> None:
+        """Make what depends on the editor's capabilities."""
+        server, features = self._server, self.features
+        self._transcript = Transcript(server, wanted=features.transcript)
+        self._progress = Progress(server, self._tasks, supported=features.progress)
+        self._dialogs = Dialogs(
+            server,
+            lambda: self.sessions.permissions,
+            self._tasks,
+            own=features.permission,
+            reminder=lambda: self.settings.dialog_reminder,
+        )
+        self._follow = Follow(
+            Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
+            self._follow_moved,
+            self._tasks,
+            enabled=self.settings.follow_enabled,
+            per_second=lambda: self.settings.follow_per_second,
+            folders=self._folder_paths,
+        )
+        self._review = Review(server, self.documents, wanted=features.changes)
+        self._operations = commands.Operations(
+            sessions=self.sessions,
+            follow=self._follow,
+            review=self._review,
+            progress=self._progress,
+            documents=self.documents,
+            files=self.files,
+            default_cwd=self._default_cwd,
+        )
+
+    def _listen(self) -> None:
+        server = self._server
+        server.on_initialize = self._initialize
+        server.on_initialized = self._initialized
+        server.on_stop = self.sessions.stop
+        server.on_open = self.documents.open
+        server.on_change = self._document_changed
+        server.on_save = self._document_saved
+        server.on_close = self.documents.close
+        server.on_configuration = self._configuration_changed
+        server.handle("acp/userActivity", self._user_acted)
+        server.handle("acp/transcript/snapshot", self._snapshot)
+        server.handle(
+            "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
+        )
+        commands.register(server, lambda: self._operations)
+
+    # --- the editor's side ----------------------------------------------------------------
+
+    def _initialize(self, params: dict[str, Any]) -> None:
+        self.features = ClientFeatures.of(params)
+        self.documents.set_encoding(self._server.position_encoding)
+        self.documents.set_habits(Habits.of(self.features.client_name))
+        self._take_settings(params.get("initializationOptions"), user=True)
+        self._surfaces()
+        if not self.features.permission:
+            self._tasks.start(self._dialogs.run(), name="dialogs")
+
+    async def _initialized(self) -> None:
+        if self.features.configuration_registration:
+            registration = {
+                "id": "acp-configuration",
+                "method": "workspace/didChangeConfiguration",
+                "registerOptions": {"section": "acp"},
+            }
+            await self._ask("client/registerCapability", {"registrations": [registration]})
+        await self._pull_configuration()
+
+    async def _pull_configuration(self) -> None:
+        if not self.features.configuration:
+            return
+        items = {"items": [{"section": "acp"}]}
+        answer = await self._ask("workspace/configuration", items)
+        if isinstance(answer, list) and answer:
+            self._take_settings(answer[0], user=False)
+
+    async def _configuration_changed(self, sent: Any) -> None:
+        if self.features.configuration:
+            await self._pull_configuration()
+        elif isinstance(sent, Mapping):
+            self._take_settings(sent.get("acp"), user=False)
+
+    def _take_settings(self, values: Any, *, user: bool) -> None:
+        base = self._user_settings
+        if isinstance(values, Mapping) and not user:
+            # An editor sends the whole section, its client's own settings among them.
+            values = {name: value for name, value in values.items() if name != "trace"}
+        merged, problems = settings_module.merge(base, values, user=user)
+        if user:
+            self._user_settings = merged
+        was_enabled, self.settings = self.settings.follow_enabled, merged
+        if merged.follow_enabled != was_enabled and not user:
+            self._follow.set_enabled(merged.follow_enabled)
+        self.report_problems(problems, user=user)
+
+    def report_problems(self, problems: Sequence[Problem], *, user: bool) -> None:
+        """Tell the user of settings that were left out, in one message."""
+        if problems:
+            listed = "\n".join(str(problem) for problem in problems)
+            self.tell("warning" if user else "log", f"Settings that were left out:\n{listed}")
+
+    async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
+        try:
+            return await self._server.request(method, params)
+        except (ClientError, ClientGone) as error:
+            logger.info("the editor answered %s with an error: %s", method, error)
+            return None
+
+    def _document_changed(
+        self, uri: str, version: int | None, changes: Sequence[ContentChange]
+    ) -> None:
+        document = self.documents.change(uri, version, [_text_change(one) for one in changes])
+        if document is None:
+            return
+        if self._follow.watches and not self.files.is_ours(document):
+            self._follow.user_acted()
+        self._files_moved(document.real)
+
+    def _document_saved(self, uri: str, text: str | None) -> None:
+        document = self.documents.save(uri, text)
+        self._files_moved(document.real if document else None)
+
+    def _files_moved(self, path: Path | None) -> None:
+        if path is None:
+            return
+        for session in self.sessions.all():
+            if session.ledger is not None and session.ledger.knows(path):
+                session.review_soon()
+
+    def _user_acted(self, params: Any) -> None:
+        self._follow.user_acted()
+
+    def _snapshot(self, params: Any) -> Any:
+        wanted = params.get("sessionId") if isinstance(params, Mapping) else None
+        chosen = [self.sessions.get(wanted)] if wanted else self.sessions.all()
+        snapshots = [self._transcript.snapshot(session) for session in chosen]
+        return snapshots[0] if wanted else {"sessions": snapshots}
+
+    def _default_cwd(self) -> str | None:
+        paths = self._folder_paths()
+        return paths[0] if paths else None
+
+    def _folder_paths(self) -> list[str]:
+        paths = [uri_to_path(folder["uri"]) for folder in self._server.workspace_folders]
+        return [path for path in paths if path]
+
+    def _catalog(self) -> Mapping[str, AgentEntry]:
+        return catalog(self.settings.agents)
+
+    def _trace_of(self, agent: str) -> Any:
+        return self._recorder.agent(agent) if self._recorder else None
+
+    # --- client.ports.Editor -----------------------------------------------------------------
+
+    def changed(
+        self, session: LiveSession, changes: Sequence[Change], *, replay: bool = False
+    ) -> None:
+        self._transcript.changed(session, changes)
+        if replay:
+            return
+        self._follow.changed(session, changes)
+        report = self._reports.get(session.state.session_id)
+        if report is not None:
+            for change in changes:
+                if isinstance(change, ToolCallChanged) and change.created:
+                    report.report(change.tool_call.title)
+
+    def turn_began(self, session: LiveSession) -> None:
+        self._follow.prompted()
+        title = f"{session.agent.name} is working"
+        self._reports[session.state.session_id] = self._progress.begin(title, session.turns.cancel)
+
+    def turn_ended(self, session: LiveSession) -> None:
+        report = self._reports.pop(session.state.session_id, None)
+        if report is not None:
+            report.end()
+
+    def ask(self, question: Question) -> None:
+        self._dialogs.ask(question)
+
+    def withdraw(self, request_id: str) -> None:
+        self._dialogs.withdraw(request_id)
+
+    def tell(self, severity: Severity, text: str) -> None:
+        if severity == "log":
+            self._server.notify_json("window/logMessage", {"type": 3, "message": text})
+            return
+        now = time.monotonic()
+        if now - self._said.get(text, -_REPEAT_SECONDS) < _REPEAT_SECONDS:
+            return
+        self._said = {old: at for old, at in self._said.items() if now - at < _REPEAT_SECONDS}
+        self._said[text] = now
+        params = {"type": _MESSAGE_TYPES[severity], "message": text}
+        self._server.notify_json("window/showMessage", params)
+
+    def files_changed(self, session: LiveSession) -> None:
+        self._review.changed(session)
+
+    def queue_changed(self, session: LiveSession) -> None:
+        self._transcript.queue_changed(session)
+
+    def _follow_moved(self, session: LiveSession) -> None:
+        if self.features.sidecar:
+            state = session.state
+            params = {"sessionId": state.session_id, **state.follow}
+            self._server.notify_json(
+                "acp/follow", params, droppable=("acp/follow", state.session_id)
+            )
+
+
+def _text_change(change: ContentChange) -> TextChange:
+    if change.range is None:
+        return TextChange(None, change.text)
+    (first, start), (last, end) = change.range
+    return TextChange(Range(Position(first, start), Position(last, end)), change.text)
+
+
+def serve(settings: Settings, problems: Sequence[Problem], trace: Path | None = None) -> int:
+    """Run the sidecar on stdin and stdout until the editor is done; the exit code."""
+    recorder = None
+    if trace is not None:
+        from acp_sidecar.trace import Recorder
+
+        recorder = Recorder(trace)
+    server = SidecarServer("acp-sidecar", __version__)
+    app = App(server, settings, recorder)
+    if recorder is not None:
+        server.protocol.record = recorder.editor()
+    initialized = server.on_initialized
+
+    async def tell_problems() -> None:
+        app.report_problems(problems, user=True)
+        await initialized()
+
+    server.on_initialized = tell_problems
+    return server.run()

@@ -1,0 +1,54 @@
+"""What the user attaches to a prompt, as content blocks. ACP, "Content"."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from acp_sidecar.acp.model import (
+    AgentInfo,
+    ContentBlock,
+    EmbeddedResource,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+from acp_sidecar.workspace.documents import Documents
+from acp_sidecar.workspace.files import FileProblem, Files, window
+from acp_sidecar.workspace.uris import uri_to_path
+
+
+async def context_block(
+    uri: str,
+    lines: tuple[int, int] | None,
+    *,
+    info: AgentInfo,
+    documents: Documents,
+    files: Files,
+) -> ContentBlock:
+    """A document, or the 0-based ``lines`` (first, last included) of it.
+
+    An agent that takes embedded context gets the text as it is now, unsaved edits
+    included; another one gets a link. A document that is no file (``untitled:``) cannot be
+    linked, so its text goes as text. Raises :class:`FileProblem` where there is no text.
+    """
+    path = uri_to_path(uri)
+    name = PurePosixPath(path or uri).name or uri
+    where = f"{name}:{lines[0] + 1}-{lines[1] + 1}" if lines else name
+    if not info.prompt_embedded_context and path is not None:
+        description = f"lines {lines[0] + 1}-{lines[1] + 1}" if lines else None
+        return ResourceLink(uri, where, description=description)
+    text = await _text(uri, path, documents, files)
+    if lines is not None:
+        text = window(text, lines[0] + 1, lines[1] - lines[0] + 1)
+    if info.prompt_embedded_context:
+        return EmbeddedResource(TextResourceContents(uri, text))
+    return TextContent(f"{where}:\n{text}")
+
+
+async def _text(uri: str, path: str | None, documents: Documents, files: Files) -> str:
+    document = documents.get(uri)
+    if document is not None:
+        return document.text
+    if path is None:
+        raise FileProblem("missing", f"No such file or open document: {uri}", uri)
+    return await files.read(Path(path))

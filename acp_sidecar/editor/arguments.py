@@ -1,0 +1,65 @@
+"""Arguments of commands: plain JSON from an editor, checked one by one.
+
+Every function takes the command's argument object and a field's name, gives its value or
+None where it is missing or null, and raises ``CommandError`` (InvalidParams) that says
+what the field must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
+
+Argument = Mapping[str, Any]
+
+
+def text(argument: Argument, name: str) -> str | None:
+    """A text."""
+    value = argument.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise _misfit(name, "a text")
+
+
+def required_text(argument: Argument, name: str) -> str:
+    """A text that must be there."""
+    value = text(argument, name)
+    if value is None:
+        raise CommandError(f"The argument lacks {name!r}, a text.", INVALID_PARAMS)
+    return value
+
+
+def flag(argument: Argument, name: str, default: bool) -> bool:
+    """True or false, ``default`` where it is missing."""
+    value = argument.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool):
+        return value
+    raise _misfit(name, "true or false")
+
+
+def texts(argument: Argument, name: str) -> Sequence[str]:
+    """A list of texts, empty where it is missing."""
+    value = argument.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise _misfit(name, "a list of texts")
+
+
+def objects(argument: Argument, name: str) -> Sequence[Mapping[str, Any]]:
+    """A list of objects, empty where it is missing."""
+    value = argument.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return tuple(value)
+    raise _misfit(name, "a list of objects")
+
+
+def _misfit(name: str, what: str) -> CommandError:
+    return CommandError(f"{name!r} must be {what}.", INVALID_PARAMS)

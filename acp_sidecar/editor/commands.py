@@ -1,0 +1,381 @@
+"""The commands of ``workspace/executeCommand``, by name, each with one object as argument.
+
+What they can do is handed in by ``app.py`` as :class:`Operations`. Their failures become
+JSON-RPC errors whose message says what to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from attrs import frozen
+
+from acp_sidecar.acp import v1
+from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.model import ContentBlock, SessionPage, TextContent
+from acp_sidecar.client.agents import AgentUnusable
+from acp_sidecar.client.context import context_block
+from acp_sidecar.client.permissions import NotWaiting
+from acp_sidecar.client.sessions import LiveSession, NoSession, NotOffered, Sessions
+from acp_sidecar.client.turns import Prompt, TurnFailed
+from acp_sidecar.editor.arguments import Argument, flag, objects, required_text, text, texts
+from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
+from acp_sidecar.editor.dialogs import payload
+from acp_sidecar.workspace.files import FileProblem
+from acp_sidecar.workspace.roots import PathRefused
+
+if TYPE_CHECKING:
+    from acp_sidecar.editor.follow import Follow
+    from acp_sidecar.editor.progress import Progress
+    from acp_sidecar.editor.review import Review
+    from acp_sidecar.editor.server import SidecarServer
+    from acp_sidecar.workspace.documents import Documents
+    from acp_sidecar.workspace.files import Files
+
+Json: TypeAlias = Any
+Handler: TypeAlias = Callable[["Operations", Argument], Awaitable[Json]]
+
+_REFUSALS: Final = (
+    AgentUnusable,
+    FileProblem,
+    NoSession,
+    NotOffered,
+    NotWaiting,
+    PathRefused,
+    TurnFailed,
+    DecodeError,
+    ValueError,
+)
+
+
+@frozen
+class Operations:
+    """What the commands work with."""
+
+    sessions: Sessions
+    follow: Follow
+    review: Review
+    progress: Progress
+    documents: Documents
+    files: Files
+    default_cwd: Callable[[], str | None]
+
+    def session(self, argument: Argument) -> LiveSession:
+        """The session an argument names, or the only one open."""
+        return self.sessions.get(text(argument, "sessionId"))
+
+    def cwd(self, argument: Argument) -> str:
+        """The folder an argument names, else the first workspace folder."""
+        cwd = text(argument, "cwd") or self.default_cwd()
+        if cwd is None:
+            raise CommandError(
+                "No folder is open in the editor: name one as 'cwd' (an absolute path).",
+                INVALID_PARAMS,
+            )
+        return cwd
+
+
+def register(server: SidecarServer, operations: Callable[[], Operations]) -> None:
+    """Offer every command on ``server``."""
+    for name, handler in COMMANDS.items():
+        server.command(name, _guarded(handler, operations))
+
+
+def _guarded(
+    handler: Handler, operations: Callable[[], Operations]
+) -> Callable[[dict[str, Any]], Awaitable[Json]]:
+    async def run(argument: dict[str, Any]) -> Json:
+        try:
+            return await handler(operations(), argument)
+        except _REFUSALS as error:
+            raise CommandError(str(error)) from error
+
+    return run
+
+
+# --- sessions ---------------------------------------------------------------------------
+
+
+async def _new(on: Operations, argument: Argument) -> Json:
+    cwd = on.cwd(argument)
+    name = text(argument, "agent")
+    opening = on.sessions.new(
+        name,
+        cwd,
+        [_absolute(path) for path in texts(argument, "additionalDirectories")],
+        objects(argument, "mcpServers"),
+    )
+    return _opened(await _with_progress(on, f"Starting {name or 'the agent'}", opening))
+
+
+def _restore(how: str) -> Handler:
+    async def run(on: Operations, argument: Argument) -> Json:
+        restoring = on.sessions.restore(
+            how,
+            text(argument, "agent"),
+            required_text(argument, "agentSessionId"),
+            on.cwd(argument),
+            objects(argument, "mcpServers"),
+        )
+        return _opened(await _with_progress(on, "Opening the session", restoring))
+
+    return run
+
+
+async def _with_progress(on: Operations, title: str, work: Awaitable[LiveSession]) -> LiveSession:
+    task = asyncio.current_task()
+    report = on.progress.begin(title, task.cancel if task else None)
+    try:
+        return await work
+    finally:
+        report.end()
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/") and ":" not in path[:3]:
+        raise CommandError(f"{path!r} must be an absolute path.", INVALID_PARAMS)
+    return path
+
+
+def _opened(session: LiveSession) -> Json:
+    state = session.state.to_json()
+    names = ("sessionId", "agentSessionId", "agent", "protocolVersion", "modes")
+    return {name: state[name] for name in (*names, "configOptions", "commands")}
+
+
+async def _list(on: Operations, argument: Argument) -> Json:
+    page: SessionPage = await on.sessions.list(
+        text(argument, "agent"), on.cwd(argument), text(argument, "cursor")
+    )
+    rows = [
+        {
+            "agentSessionId": info.agent_session_id,
+            "cwd": info.cwd,
+            "title": info.title,
+            "updatedAt": info.updated_at,
+        }
+        for info in page.sessions
+    ]
+    return {"sessions": rows, "nextCursor": page.next_cursor}
+
+
+async def _delete(on: Operations, argument: Argument) -> Json:
+    await on.sessions.delete(
+        text(argument, "agent"), required_text(argument, "agentSessionId"), on.cwd(argument)
+    )
+    return {}
+
+
+async def _close(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    on.follow.forget(session)
+    await on.sessions.close(session)
+    return {}
+
+
+async def _cancel(on: Operations, argument: Argument) -> Json:
+    on.session(argument).turns.cancel()
+    return {}
+
+
+async def _state(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    session.state.changes = on.review.changes(session)
+    session.state.queue = _queue_of(session)
+    return session.state.to_json()
+
+
+async def _set_mode(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    await on.sessions.set_mode(session, required_text(argument, "modeId"))
+    return {"modes": session.state.to_json()["modes"]}
+
+
+async def _set_config_option(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    value = argument.get("value")
+    if not isinstance(value, str | bool):
+        raise CommandError("'value' must be a text, or true or false.", INVALID_PARAMS)
+    await on.sessions.set_config_option(session, required_text(argument, "configId"), value)
+    return {"configOptions": session.state.to_json()["configOptions"]}
+
+
+# --- prompts ----------------------------------------------------------------------------
+
+
+async def _prompt(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    if session.ended:
+        raise NoSession("This session has ended with its agent. acp.session.new opens a new one.")
+    blocks = await _blocks(on, session, argument)
+    if not blocks:
+        raise CommandError("There is nothing to send: give 'text' or 'content'.", INVALID_PARAMS)
+    wait = flag(argument, "wait", default=True)
+    prompt = session.turns.submit(blocks)
+    if not wait:
+        return {"turnId": prompt.turn_id}
+    try:
+        return {"stopReason": await asyncio.shield(prompt.ended)}
+    except asyncio.CancelledError:
+        return await _cancelled(session, prompt)
+
+
+async def _cancelled(session: LiveSession, prompt: Prompt) -> Json:
+    """The editor cancelled the command: so the turn is, and ends when the agent says so."""
+    session.turns.cancel(prompt)
+    return {"stopReason": await asyncio.shield(prompt.ended)}
+
+
+async def _blocks(
+    on: Operations, session: LiveSession, argument: Argument
+) -> tuple[ContentBlock, ...]:
+    blocks: list[ContentBlock] = []
+    said = text(argument, "text")
+    if said:
+        blocks.append(TextContent(said))
+    blocks += [v1.decode_block(raw) for raw in objects(argument, "content")]
+    for item in objects(argument, "context"):
+        blocks.append(
+            await context_block(
+                required_text(item, "uri"),
+                _lines_of(item.get("range")),
+                info=session.agent.info,
+                documents=on.documents,
+                files=on.files,
+            )
+        )
+    return tuple(blocks)
+
+
+def _lines_of(span: Json) -> tuple[int, int] | None:
+    if span is None:
+        return None
+    try:
+        start, end = span["start"]["line"], span["end"]["line"]
+        if span["end"]["character"] == 0 and end > start:
+            end -= 1
+    except (KeyError, TypeError) as error:
+        raise CommandError("'range' must be an LSP range.", INVALID_PARAMS) from error
+    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+        raise CommandError("'range' must be an LSP range.", INVALID_PARAMS)
+    return start, end
+
+
+async def _queue(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    edit, drop = argument.get("edit"), text(argument, "drop")
+    if edit is not None:
+        if not isinstance(edit, Mapping):
+            raise CommandError("'edit' must be {turnId, text}.", INVALID_PARAMS)
+        prompt = _waiting(session, required_text(edit, "turnId"))
+        session.turns.edit(prompt, required_text(edit, "text"))
+    if drop is not None:
+        session.turns.cancel(_waiting(session, drop))
+    return _queue_of(session)
+
+
+def _waiting(session: LiveSession, turn_id: str) -> Prompt:
+    prompt = session.turns.find(turn_id)
+    if prompt is None:
+        raise CommandError(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
+    return prompt
+
+
+def _queue_of(session: LiveSession) -> list[Json]:
+    return [{"turnId": prompt.turn_id, "text": prompt.text} for prompt in session.turns.waiting]
+
+
+# --- following, review, permissions, agents -------------------------------------------------
+
+
+async def _follow(on: Operations, argument: Argument) -> Json:
+    enabled = argument.get("enabled")
+    if not isinstance(enabled, bool):
+        raise CommandError("'enabled' must be true or false.", INVALID_PARAMS)
+    on.follow.set_enabled(enabled)
+    return {"enabled": enabled}
+
+
+async def _review_list(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    await on.review.refresh(session)
+    return on.review.changes(session)
+
+
+def _review_step(step: str) -> Handler:
+    async def run(on: Operations, argument: Argument) -> Json:
+        session = on.session(argument)
+        uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
+        return await on.review.step(session, step, uri, hunk_id)
+
+    return run
+
+
+async def _review_undo(on: Operations, argument: Argument) -> Json:
+    return await on.review.undo(on.session(argument))
+
+
+async def _review_diff(on: Operations, argument: Argument) -> Json:
+    uri = required_text(argument, "uri")
+    session_id = text(argument, "sessionId")
+    chosen: Sequence[LiveSession] = (
+        (on.sessions.get(session_id),) if session_id else on.sessions.all()
+    )
+    return await on.review.diff(chosen, uri)
+
+
+async def _pending(on: Operations, argument: Argument) -> Json:
+    return [payload(question) for question in on.sessions.permissions.waiting()]
+
+
+async def _answer(on: Operations, argument: Argument) -> Json:
+    if "optionId" not in argument:
+        raise CommandError("Give 'optionId', or null for cancelled.", INVALID_PARAMS)
+    on.sessions.permissions.answer(required_text(argument, "requestId"), text(argument, "optionId"))
+    return {}
+
+
+async def _login(on: Operations, argument: Argument) -> Json:
+    await on.sessions.login(
+        required_text(argument, "agent"), text(argument, "methodId"), on.cwd(argument)
+    )
+    return {}
+
+
+async def _logout(on: Operations, argument: Argument) -> Json:
+    await on.sessions.logout(required_text(argument, "agent"), on.cwd(argument))
+    return {}
+
+
+async def _restart(on: Operations, argument: Argument) -> Json:
+    return {"ended": await on.sessions.restart(required_text(argument, "agent"))}
+
+
+COMMANDS: Final[Mapping[str, Handler]] = {
+    "acp.session.new": _new,
+    "acp.session.prompt": _prompt,
+    "acp.session.queue": _queue,
+    "acp.session.cancel": _cancel,
+    "acp.session.list": _list,
+    "acp.session.load": _restore("load"),
+    "acp.session.resume": _restore("resume"),
+    "acp.session.fork": _restore("fork"),
+    "acp.session.delete": _delete,
+    "acp.session.close": _close,
+    "acp.session.setMode": _set_mode,
+    "acp.session.setConfigOption": _set_config_option,
+    "acp.session.state": _state,
+    "acp.follow.set": _follow,
+    "acp.review.list": _review_list,
+    "acp.review.keep": _review_step("keep"),
+    "acp.review.revert": _review_step("revert"),
+    "acp.review.undo": _review_undo,
+    "acp.review.diff": _review_diff,
+    "acp.permission.pending": _pending,
+    "acp.permission.answer": _answer,
+    "acp.agent.login": _login,
+    "acp.agent.logout": _logout,
+    "acp.agent.restart": _restart,
+}
