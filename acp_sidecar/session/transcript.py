@@ -18,7 +18,8 @@ from acp_sidecar.session.change import (
     PlanChanged,
     ToolCallChanged,
 )
-from acp_sidecar.session.state import Entry, Record, Session
+from acp_sidecar.session.state import Session
+from acp_sidecar.session.timeline import Entry, Record
 
 CUT: Final = 65536
 """Characters of one string that a block carries; the state has all of them."""

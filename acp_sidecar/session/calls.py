@@ -1,0 +1,113 @@
+"""The tool calls of a session: how they come up, go on and are closed.
+
+A call is created by whatever names it first: ``tool_call``, ``tool_call_update`` or a
+permission request. An update that says nothing worth showing keeps a placeholder, which
+comes up when there is something to show. An agent may use an id again: an announcement
+after a final status is another call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from acp_sidecar.acp.model import ToolCallContentChunk, ToolCallUpsert
+from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.session.timeline import Timeline
+from acp_sidecar.session.toolcall import ToolCall
+
+NOT_BLANKED: Final = ("title", "name", "content", "locations", "raw_input", "raw_output")
+"""What a permission request may replace in a tool call, but not empty."""
+
+
+class Calls:
+    """The tool calls of one session."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._latest: dict[str, ToolCall] = {}
+        self._open: dict[str, ToolCall] = {}
+
+    def get(self, tool_call_id: str) -> ToolCall | None:
+        """The latest call with this id, placeholders included."""
+        return self._latest.get(tool_call_id)
+
+    def upsert(self, event: ToolCallUpsert, turn: int) -> list[Change]:
+        """Fold what the agent says of a call."""
+        known = self._latest.get(event.tool_call_id)
+        another = event.announces and known is not None and _is_over(known, turn)
+        return self._fold(event, turn, None if another else known)
+
+    def asked(self, event: ToolCallUpsert, turn: int) -> list[Change]:
+        """Fold the tool call that a permission request carries.
+
+        It empties nothing that is stored. Permission is asked for what is still to be done:
+        an id that an earlier turn has done with is another call.
+        """
+        known = self._latest.get(event.tool_call_id)
+        another = known is not None and not known.open and known.turn != turn
+        return self._fold(event, turn, None if another else known, keep=NOT_BLANKED)
+
+    def chunk(self, event: ToolCallContentChunk, turn: int) -> list[Change]:
+        """Fold one more piece of a call's content."""
+        tool_call = self._latest.get(event.tool_call_id) or self._new(event.tool_call_id, turn)
+        tool_call.content.append(event.content)
+        return self._show(tool_call, event, announced=False)
+
+    def close(self, status: str) -> list[Change]:
+        """Close every open call in the agent's stead, except those in the background."""
+        changes: list[Change] = []
+        for key, tool_call in list(self._open.items()):
+            if tool_call.background:
+                continue
+            del self._open[key]
+            tool_call.close(status)
+            if tool_call.shown:
+                changes.append(ToolCallChanged(tool_call, None, created=False))
+        return changes
+
+    def _fold(
+        self,
+        event: ToolCallUpsert,
+        turn: int,
+        tool_call: ToolCall | None,
+        keep: Collection[str] = (),
+    ) -> list[Change]:
+        if tool_call is None:
+            tool_call = self._new(event.tool_call_id, turn)
+        tool_call.patch(event, keep=keep)
+        if not tool_call.open:
+            self._open.pop(tool_call.key, None)
+        return self._show(tool_call, event, announced=event.announces)
+
+    def _new(self, tool_call_id: str, turn: int) -> ToolCall:
+        key = f"toolCall:{tool_call_id}"
+        times = self._timeline.count(key)
+        tool_call = ToolCall(tool_call_id, turn, key if times == 1 else f"{key}#{times}")
+        self._latest[tool_call_id] = self._open[tool_call.key] = tool_call
+        return tool_call
+
+    def _show(
+        self,
+        tool_call: ToolCall,
+        event: ToolCallUpsert | ToolCallContentChunk,
+        *,
+        announced: bool,
+    ) -> list[Change]:
+        created = not tool_call.shown
+        if created:
+            if not announced and not tool_call.has_something_to_show:
+                return []
+            tool_call.shown = True
+            self._timeline.add("toolCall", tool_call.tool_call_id, tool_call)
+        return [ToolCallChanged(tool_call, event, created)]
+
+
+def _is_over(tool_call: ToolCall, turn: int) -> bool:
+    """Whether an announcement under the same id means another call.
+
+    One that only we closed, in this very turn, is still the agent's to go on with.
+    """
+    if tool_call.open:
+        return False
+    return tool_call.closed_by is None or tool_call.turn != turn
