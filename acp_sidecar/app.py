@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.agents.catalog import AgentEntry, catalog
-from acp_sidecar.client.question import Question
+from acp_sidecar.client.question import Question, visible
 from acp_sidecar.client.sessions import LiveSession, Sessions
 from acp_sidecar.client.tasks import Tasks
 from acp_sidecar.editor import commands
@@ -28,8 +27,8 @@ from acp_sidecar.editor.transcript import Transcript
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.workspace.documents import Documents, Habits, TextChange
-from acp_sidecar.workspace.positions import Position, Range
 from acp_sidecar.workspace.files import Files
+from acp_sidecar.workspace.positions import Position, Range
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
@@ -240,7 +239,7 @@ class App:
         if report is not None:
             for change in changes:
                 if isinstance(change, ToolCallChanged) and change.created:
-                    report.report(change.tool_call.title)
+                    report.report(visible(change.tool_call.title or change.tool_call.kind))
 
     def turn_began(self, session: LiveSession) -> None:
         self._follow.prompted()

@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_sidecar import __version__
 from acp_sidecar.acp import v1, wire
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import AgentInfo, Event, Json
+from acp_sidecar.acp.model import AgentInfo, ClientCapabilities, Event, Implementation, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
-from acp_sidecar.agents.process import AgentExit, AgentProcess, CommandNotFound, resolve, spawn
+from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, resolve, spawn
 from acp_sidecar.client import files
 from acp_sidecar.client.permissions import Permissions
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+CAPABILITIES: Final = ClientCapabilities(read_text_file=True, write_text_file=True)
+"""What we tell agents that we can do: exactly what works."""
 
 _EARLY_UPDATES: Final = 1_000
 """How many updates are kept for sessions whose ``session/new`` is not answered yet."""
@@ -82,15 +86,12 @@ class Agent:
                 env=self._entry.env,
                 cwd=self._entry.cwd or self.key[1],
             )
-        except CommandNotFound as error:
-            hint = f" {self._entry.install_hint}" if self._entry.install_hint else ""
-            raise AgentUnusable(f"{error}{hint}") from error
-        try:
             self.process = await spawn(
                 command, on_data=self.connection.data_received, on_exit=self._exited
             )
-        except OSError as error:
-            raise AgentUnusable(f"Cannot start {self.command_line!r}: {error}") from error
+        except CannotStart as error:
+            hint = f" {self._entry.install_hint}" if self._entry.install_hint else ""
+            raise AgentUnusable(f"{error}{hint}") from error
         try:
             self.info = await self._greet()
         except BaseException:
@@ -99,7 +100,7 @@ class Agent:
 
     async def _greet(self) -> AgentInfo:
         timeout = self._settings.initialize_timeout
-        request = self.wire.initialize()
+        request = self.wire.initialize(CAPABILITIES, Implementation("acp-sidecar", __version__))
         try:
             result = await self.connection.call("initialize", request, timeout=timeout)
             info = self.wire.initialize_result(result)

@@ -14,7 +14,7 @@ from acp_sidecar.workspace.files import FileProblem, window
 from acp_sidecar.workspace.roots import PathRefused
 
 if TYPE_CHECKING:
-    from acp_sidecar.acp.v1 import ReadTextFile, WriteTextFile
+    from acp_sidecar.acp.model import ReadTextFile, WriteTextFile
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.sessions import LiveSession
 
@@ -47,12 +47,13 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
-            request.result({"content": ""})
+            request.result(session.agent.wire.read_text_file_result(""))
             return
         _refuse(request, kind, str(problem), params.path)
         return
     session.handed[path] = text
-    request.result({"content": window(text, params.line, params.limit)})
+    content = window(text, params.line, params.limit)
+    request.result(session.agent.wire.read_text_file_result(content))
 
 
 async def write(session: LiveSession, request: IncomingRequest, params: WriteTextFile) -> None:
@@ -82,7 +83,7 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
         _refuse(request, kind, str(problem), params.path)
         return
     session.handed[path] = params.content
-    request.result({})
+    request.result(session.agent.wire.write_text_file_result())
     session.wrote(path)
 
 

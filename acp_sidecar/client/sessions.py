@@ -141,7 +141,7 @@ class LiveSession:
             name=f"answer to {request.method}",
             failed=lambda error: _internal_error(request, error),
         )
-        request.on_cancel(task.cancel)
+        request.on_cancel(lambda: _cancel(task))
         task.add_done_callback(lambda done: _cancelled_answer(request, done))
 
     # --- files ------------------------------------------------------------------------
@@ -248,6 +248,10 @@ class LiveSession:
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
 
 
 def _internal_error(request: IncomingRequest, error: Exception) -> None:
@@ -390,7 +394,7 @@ class Sessions:
             known = ", ".join(sorted(entries))
             raise AgentUnusable(f"No agent {name!r} is known. Known: {known}. See acp.agents.")
         cwd = folder(cwd)
-        if not Path(cwd).is_dir():
+        if not _is_folder(cwd):
             raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
         key = (name, cwd)
         async with self._starting.setdefault(key, asyncio.Lock()):
@@ -577,6 +581,10 @@ class Sessions:
         finally:
             for agent in agents:
                 agent.kill()
+
+
+def _is_folder(path: str) -> bool:
+    return Path(path).is_dir()
 
 
 def _require(agent: Agent, offered: bool, capability: str) -> None:

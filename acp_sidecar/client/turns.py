@@ -77,6 +77,10 @@ class Turns:
             self._session.editor.queue_changed(self._session)
         return prompt
 
+    def as_json(self) -> list[dict[str, str]]:
+        """The queue as the contract gives it."""
+        return [{"turnId": prompt.turn_id, "text": prompt.text} for prompt in self._waiting]
+
     def find(self, turn_id: str) -> Prompt | None:
         """The waiting prompt of this id."""
         return next((prompt for prompt in self._waiting if prompt.turn_id == turn_id), None)

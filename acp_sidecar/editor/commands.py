@@ -126,7 +126,12 @@ def _restore(how: str) -> Handler:
 
 async def _with_progress(on: Operations, title: str, work: Awaitable[LiveSession]) -> LiveSession:
     task = asyncio.current_task()
-    report = on.progress.begin(title, task.cancel if task else None)
+
+    def cancel() -> None:
+        if task is not None:
+            task.cancel()
+
+    report = on.progress.begin(title, cancel)
     try:
         return await work
     finally:
@@ -183,7 +188,7 @@ async def _cancel(on: Operations, argument: Argument) -> Json:
 async def _state(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     session.state.changes = on.review.changes(session)
-    session.state.queue = _queue_of(session)
+    session.state.queue = session.turns.as_json()
     return session.state.to_json()
 
 
@@ -273,7 +278,7 @@ async def _queue(on: Operations, argument: Argument) -> Json:
         session.turns.edit(prompt, required_text(edit, "text"))
     if drop is not None:
         session.turns.cancel(_waiting(session, drop))
-    return _queue_of(session)
+    return session.turns.as_json()
 
 
 def _waiting(session: LiveSession, turn_id: str) -> Prompt:
@@ -281,10 +286,6 @@ def _waiting(session: LiveSession, turn_id: str) -> Prompt:
     if prompt is None:
         raise CommandError(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
     return prompt
-
-
-def _queue_of(session: LiveSession) -> list[Json]:
-    return [{"turnId": prompt.turn_id, "text": prompt.text} for prompt in session.turns.waiting]
 
 
 # --- following, review, permissions, agents -------------------------------------------------

@@ -1,0 +1,122 @@
+"""The command line. Each command imports what it needs, so that the quick ones are quick."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code for the process. ``arguments`` default to ``sys.argv``."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["demo-agent"]:
+        # An agent of its own, with its own options: it starts without the rest.
+        from acp_sidecar.demo import agent
+
+        return agent.main(given[1:])
+    parsed = _parser().parse_args(given)
+    return _RUN[parsed.run](parsed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="acp-sidecar",
+        description="Hosts coding agents (Agent Client Protocol) for editors that speak LSP.",
+    )
+    parser.add_argument("--version", action="version", version=version("acp-sidecar"))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="run")
+
+    serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
+    serve.add_argument("--stdio", action="store_true", help="accepted; there is nothing else")
+    serve.add_argument(
+        "--clientProcessId", type=int, help=argparse.SUPPRESS
+    )  # some clients append it
+    serve.add_argument("--trace", type=Path, metavar="DIR", help="record both wires there")
+    serve.add_argument("--log-file", type=Path, metavar="FILE", help="log there, not to stderr")
+    serve.add_argument(
+        "--log-level", choices=["debug", "info", "warning", "error"], default="warning"
+    )
+
+    demo = commands.add_parser("demo", help="watch the embedded agent work in a real Neovim")
+    demo.add_argument("--headless", action="store_true", help="print what happens, a line each")
+
+    commands.add_parser("demo-agent", help="the embedded agent, on stdin and stdout")
+
+    agents = commands.add_parser("agents", help="the agents that are known, and where they are")
+    agents.add_argument("--json", action="store_true", help="for programs")
+
+    doctor = commands.add_parser("doctor", help="start an agent, shake hands, say what is wrong")
+    doctor.add_argument("agent", nargs="?", help="its name; the default agent without")
+
+    replay = commands.add_parser("replay", help="a recorded trace, readable")
+    replay.add_argument("trace", type=Path, metavar="TRACE")
+    replay.add_argument("--state", action="store_true", help="the final session state as JSON")
+    return parser
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    _log_to(arguments.log_file, arguments.log_level)
+    from acp_sidecar import app, settings
+
+    loaded, problems = settings.load()
+    return app.serve(loaded, problems, arguments.trace)
+
+
+def _log_to(path: Path | None, level: str) -> None:
+    logging.basicConfig(
+        level=level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        handlers=[logging.FileHandler(path, encoding="utf-8")] if path else None,
+        stream=None if path else sys.stderr,
+    )
+    # Whole messages pass through it, file contents and prompts among them.
+    logging.getLogger("pygls").setLevel(logging.WARNING)
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from acp_sidecar.demo import run
+
+    return run.main(headless=arguments.headless or not sys.stdout.isatty())
+
+
+def _demo_agent(arguments: argparse.Namespace) -> int:
+    raise AssertionError("main() runs it before the others are parsed")
+
+
+def _agents(arguments: argparse.Namespace) -> int:
+    from acp_sidecar import doctor
+
+    return doctor.list_agents(as_json=arguments.json)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from acp_sidecar import doctor
+
+    return doctor.examine(arguments.agent)
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    from acp_sidecar import trace
+
+    try:
+        return trace.show(arguments.trace, state=arguments.state)
+    except (OSError, ValueError) as error:
+        print(f"acp-sidecar: cannot replay {arguments.trace}: {error}", file=sys.stderr)
+        return 1
+
+
+_RUN: Final[Mapping[str, Run]] = {
+    "serve": _serve,
+    "demo": _demo,
+    "demo-agent": _demo_agent,
+    "agents": _agents,
+    "doctor": _doctor,
+    "replay": _replay,
+}
