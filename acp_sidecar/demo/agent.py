@@ -13,6 +13,7 @@ import contextlib
 import os
 import sys
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 from acp_sidecar.demo import script
@@ -247,8 +248,8 @@ def _folders(params: dict[str, Json]) -> tuple[Path, tuple[Path, ...]]:
     return Path(params["cwd"]), tuple(map(Path, additional))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``acp-sidecar demo-agent``."""
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="acp-sidecar demo-agent")
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = "A scripted ACP agent on stdin and stdout, without network or key."
     commands = "\n".join(
@@ -266,6 +267,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"pause between two steps (default: {DEFAULT_PACE}, or ${PACE_VARIABLE})",
     )
+    return parser
 
 
 def _seconds(text: str) -> float:
@@ -275,8 +277,9 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def main(args: argparse.Namespace) -> int:
-    """Runs the agent until stdin ends; the exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the agent until stdin ends; the exit status. ``arguments`` default to ``sys.argv``."""
+    args = _parser().parse_args(arguments)
     if args.protocol != PROTOCOL_VERSION:
         print(
             f"demo-agent: protocol {args.protocol} is not spoken yet; leave out --protocol",
@@ -292,6 +295,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(prog="demo-agent")
-    add_arguments(arguments)
-    sys.exit(main(arguments.parse_args()))
+    sys.exit(main())
