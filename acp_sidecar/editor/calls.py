@@ -60,7 +60,7 @@ class Outgoing:
         self._send = send
         self._waiting: dict[Json, asyncio.Future[Json]] = {}
         self._last_id = 0
-        self._gone: ClientGone | None = None
+        self._gone: str | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -76,7 +76,7 @@ class Outgoing:
         Raises :class:`ClientGone`; the future raises it too, and :class:`ClientError`.
         """
         if self._gone is not None:
-            raise self._gone
+            raise ClientGone(self._gone)
         if request_id is None:
             self._last_id += 1
             request_id = self._last_id
@@ -100,17 +100,17 @@ class Outgoing:
         else:
             future.set_exception(_client_error(error))
 
-    def fail_all(self, reason: ClientGone) -> None:
-        """Fail every open request, and each that is made from now on."""
+    def fail_all(self, reason: str) -> None:
+        """Fail every open request, and each that is made from now on, with ClientGone."""
         self._gone = reason
         for future in list(self._waiting.values()):
             if not future.done():
-                future.set_exception(reason)
+                future.set_exception(ClientGone(reason))
                 # Whoever waited may be gone as well; that is nobody's error.
                 future.exception()
 
     def _settled(self, request_id: int | str, future: asyncio.Future[Json]) -> None:
-        del self._waiting[request_id]
+        self._waiting.pop(request_id, None)
         if future.cancelled() and self._gone is None:
             self._send(
                 {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
@@ -176,5 +176,6 @@ class Work:
         self._kept.discard(task)
         if request_id is not None and self._by_request.get(request_id) is task:
             del self._by_request[request_id]
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, ClientGone):
             log.error("%s failed", task.get_name(), exc_info=error)

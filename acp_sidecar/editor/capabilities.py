@@ -7,14 +7,17 @@ and not all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from pathlib import PurePath
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
 Json: TypeAlias = Any
 
-EXPERIMENTAL = "acpSidecar"
+EXPERIMENTAL: Final = "acpSidecar"
 """The key of ``capabilities.experimental`` under which a client declares our own methods."""
+
+ENCODINGS: Final = frozenset({"utf-8", "utf-16", "utf-32"})
 
 
 @frozen
@@ -147,3 +150,45 @@ class _Reader:
         value = self.json(path)
         items = value.items() if isinstance(value, Mapping) else ()
         return frozenset(name for name, declared in items if declared is True)
+
+
+def choose_encoding(capabilities: Json) -> str:
+    """The client's first position encoding that we know, else ``utf-16``
+    (LSP 3.17 ``general.positionEncodings``)."""
+    for encoding in _Reader(capabilities).strings("general.positionEncodings"):
+        if encoding in ENCODINGS:
+            return encoding
+    return "utf-16"
+
+
+def folders_at_start(params: Json) -> list[dict[str, str]]:
+    """The workspace folders ``initialize`` names, by any of its three ways."""
+    at = _Reader(params)
+    if listed := folders(at.json("workspaceFolders")):
+        return listed
+    root = at.string("rootUri")
+    if not root:
+        path = at.string("rootPath")
+        if not path or not PurePath(path).is_absolute():
+            return []
+        root = PurePath(path).as_uri()
+    return [{"uri": root, "name": root.rstrip("/").rpartition("/")[2]}]
+
+
+def folders(value: Json) -> list[dict[str, str]]:
+    """A ``WorkspaceFolder[]`` as ``{"uri", "name"}`` each, without what is none."""
+    return [
+        {"uri": item["uri"], "name": str(item.get("name") or "")}
+        for item in (value if isinstance(value, list) else ())
+        if isinstance(item, Mapping) and isinstance(item.get("uri"), str)
+    ]
+
+
+def merge(into: dict[str, Json], more: Mapping[str, Json]) -> None:
+    """Put ``more`` into ``into``, objects member by member."""
+    for key, value in more.items():
+        known = into.get(key)
+        if isinstance(known, dict) and isinstance(value, Mapping):
+            merge(known, value)
+        else:
+            into[key] = value

@@ -32,7 +32,9 @@ from acp_sidecar.editor.calls import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
+    REQUEST_FAILED,
     SERVER_NOT_INITIALIZED,
+    ClientGone,
     CommandError,
     Json,
     Outgoing,
@@ -88,7 +90,7 @@ class SidecarProtocol(LanguageServerProtocol):
             types.TEXT_DOCUMENT_DID_SAVE: lambda p: server.on_save(*textsync.saved(p)),
             types.TEXT_DOCUMENT_DID_CLOSE: lambda p: server.on_close(*textsync.closed(p)),
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: (
-                lambda p: server.on_configuration(p.get("settings"))
+                lambda p: server.on_configuration(*textsync.configured(p))
             ),
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (
                 lambda p: server.on_watched_files(*textsync.watched(p))
@@ -143,8 +145,7 @@ class SidecarProtocol(LanguageServerProtocol):
 
     def handle_message(self, message: Any) -> bool:
         """Handle one message, as decoded from JSON. True if it started a task."""
-        if self.record is not None:
-            self.record("c2s", message)
+        self._note("c2s", message)
         if not isinstance(message, dict):
             self._respond_error(None, INVALID_REQUEST, "a message must be an object")
             return False
@@ -153,7 +154,8 @@ class SidecarProtocol(LanguageServerProtocol):
             self._respond_error(None, INVALID_REQUEST, "an id must be a string or a number")
         elif isinstance(method, str):
             params = message.get("params")
-            params = {} if params is None else params
+            # Lua's empty table arrives as an empty array.
+            params = {} if params is None or params == [] else params
             if message_id is None:
                 return self._notified(method, params)
             return self._requested(message_id, method, params)
@@ -168,6 +170,11 @@ class SidecarProtocol(LanguageServerProtocol):
         return False
 
     def _requested(self, message_id: Json, method: str, params: Json) -> bool:
+        if method == types.EXIT:
+            # A notification, but some clients give it an id.
+            self._respond(message_id, method, None)
+            self._server._exit()
+            return False
         if self.phase is Phase.STOPPING:
             self._respond_error(message_id, INVALID_REQUEST, "the server is shutting down")
             return False
@@ -254,6 +261,16 @@ class SidecarProtocol(LanguageServerProtocol):
             # cattrs raises what the classes raise, which is anything.
             raise CommandError(f"unfit parameters for {method}", INVALID_PARAMS) from error
 
+    def _note(self, direction: str, message: Json) -> None:
+        if self.record is None:
+            return
+        try:
+            self.record(direction, message)
+        except Exception:
+            # A full disk must not cost the user the session.
+            log.exception("recording has failed and ends here")
+            self.record = None
+
     # --- outgoing ----------------------------------------------------------------
 
     def send(
@@ -266,7 +283,7 @@ class SidecarProtocol(LanguageServerProtocol):
         """Send one message. Raises :class:`TypeError` for what is no JSON."""
         body = encode_json(message, self._unstructured)
         if self.record is not None:
-            self.record("s2c", decode_json(body))
+            self._note("s2c", decode_json(body))
         self.outbox.send(frame(body), droppable=droppable, expendable=expendable)
 
     def _unstructured(self, value: Any) -> Any:
@@ -286,6 +303,10 @@ class SidecarProtocol(LanguageServerProtocol):
     def _failed(self, message_id: Json, method: str, error: Exception) -> None:
         if isinstance(error, CommandError | JsonRpcException):
             self._respond_error(message_id, error.code, error.message, error.data)
+            return
+        if isinstance(error, ClientGone):
+            # Nobody's fault, and likely nobody's to read.
+            self._respond_error(message_id, REQUEST_FAILED, str(error))
             return
         log.error("the request %s failed", method, exc_info=error)
         text = f"{method} failed: {type(error).__name__}: {error}"
@@ -331,7 +352,7 @@ class SidecarProtocol(LanguageServerProtocol):
         plain.add_done_callback(settle)
         typed.add_done_callback(lambda done: plain.cancel() if done.cancelled() else None)
         if callback is not None:
-            typed.add_done_callback(lambda done: callback(done.result()))
+            typed.add_done_callback(lambda done: None if _failed(done) else callback(done.result()))
         return typed
 
     def _typed_result(self, method: str, result: Json) -> Any:
@@ -340,6 +361,10 @@ class SidecarProtocol(LanguageServerProtocol):
             return result
         message = {"jsonrpc": "2.0", "id": 0, "result": result}
         return self._converter.structure(message, response_type).result
+
+
+def _failed(done: Future[Any]) -> bool:
+    return done.cancelled() or done.exception() is not None
 
 
 async def _await(outcome: Awaitable[Json]) -> None:

@@ -6,13 +6,8 @@ Use from the event loop's thread; every method that sends returns at once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import enum
 import logging
-import signal
-import sys
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from lsprotocol import types
@@ -28,6 +23,8 @@ from acp_sidecar.editor.calls import (
     CommandError,
     Json,
 )
+from acp_sidecar.editor.capabilities import choose_encoding, folders, folders_at_start, merge
+from acp_sidecar.editor.ending import End, exit_code, on_signals, run_alone
 from acp_sidecar.editor.protocol import Handler, Phase, SidecarProtocol
 from acp_sidecar.editor.textsync import ContentChange
 
@@ -49,25 +46,6 @@ STOP_SECONDS: Final = 0.4
 
 UNWIND_SECONDS: Final = 0.05
 FLUSH_SECONDS: Final = 0.1
-
-ENCODINGS: Final = frozenset({"utf-8", "utf-16", "utf-32"})
-
-
-class End(enum.Enum):
-    """Why the server ends; the value is the exit code, None where it depends on whether
-    the client asked for ``shutdown`` before (LSP 3.17 "exit": 0 if it did, else 1)."""
-
-    EXIT = "exit"
-    INPUT = "end of input"
-    OUTPUT = "output lost"
-    PARENT = "the client's process ended"
-    TERMINATED = "SIGTERM"
-    INTERRUPTED = "SIGINT"
-    HANGUP = "SIGHUP"
-
-
-# An orderly end on request is no failure: Neovim warns of any other code than 0.
-_SIGNAL_CODES: Final = {End.TERMINATED: 0, End.HANGUP: 0, End.INTERRUPTED: 130}
 
 
 def _ignore(*arguments: Any) -> None:
@@ -148,7 +126,7 @@ class SidecarServer(LanguageServer):
 
     def announce(self, capability: Mapping[str, Json]) -> None:
         """Merge into the ``ServerCapabilities`` that ``initialize`` is answered with."""
-        _merge(self._capability, capability)
+        merge(self._capability, capability)
 
     def command(self, command_name: str, handler: CommandHandler | None = None) -> Callable[[F], F]:
         """Offer a command of ``workspace/executeCommand``.
@@ -225,24 +203,19 @@ class SidecarServer(LanguageServer):
         By default the process's own streams are taken over for good, see
         :func:`acp_sidecar.editor.stdio.take_standard_streams`.
         """
-        # Our own kind of loop, whatever policy a library has set: on Windows only this one
-        # can start processes.
-        if sys.platform == "win32":
-            loop: asyncio.AbstractEventLoop = asyncio.ProactorEventLoop()
-        else:
-            loop = asyncio.SelectorEventLoop()
-        try:
-            asyncio.set_event_loop(loop)
-            return loop.run_until_complete(self.serve(stdin, stdout))
-        finally:
-            _cancel_leftovers(loop)
-            asyncio.set_event_loop(None)
-            # Does not wait for threads that still work, as asyncio.run would.
-            loop.close()
+        if stdin is None or stdout is None:
+            stdin, stdout = stdio.take_standard_streams()
+        return run_alone(self.serve(stdin, stdout))
 
     def start_io(self, stdin: Any = None, stdout: Any = None) -> None:
         """pygls' name for :meth:`run`."""
         self.run(stdin, stdout)
+
+    def start_tcp(self, host: str, port: int) -> None:
+        """Refused: raises :class:`NotImplementedError`."""
+        raise NotImplementedError("the sidecar speaks over standard input and output only")
+
+    start_ws = start_tcp
 
     async def serve(
         self, stdin: stdio.Stream | None = None, stdout: stdio.Stream | None = None
@@ -255,17 +228,19 @@ class SidecarServer(LanguageServer):
         outbox = self.protocol.outbox
         outbox.on_lost = lambda: self._finish(End.OUTPUT)
         inlet = stdio.Inlet(self.protocol.data_received, self.protocol.eof_received)
-        with self._signals(loop):
+        with on_signals(loop, self._finish):
             source = await stdio.connect(stdin, stdout, inlet, outbox)
-            reason = await end
-            log.info("ending: %s", reason.value)
-            await asyncio.shield(self._stop())
-            await self.protocol.work.finish(UNWIND_SECONDS, cancel=False)
-            await outbox.close(FLUSH_SECONDS)
-            source.close()
-            if self._watch is not None:
-                self._watch.cancel()
-        return _SIGNAL_CODES.get(reason, 0 if self._asked_to_shut_down else 1)
+            try:
+                reason = await end
+                log.info("ending: %s", reason.value)
+            finally:
+                await asyncio.shield(self._stop())
+                await self.protocol.work.finish(UNWIND_SECONDS, cancel=False)
+                await outbox.close(FLUSH_SECONDS)
+                source.close()
+                if self._watch is not None:
+                    self._watch.cancel()
+        return exit_code(reason, asked_to_shut_down=self._asked_to_shut_down)
 
     def shutdown(self) -> None:
         """End :meth:`run` as the end of input would."""
@@ -274,32 +249,12 @@ class SidecarServer(LanguageServer):
     def _finish(self, reason: End) -> None:
         if self._end is not None and not self._end.done():
             self._end.set_result(reason)
-
-    @contextlib.contextmanager
-    def _signals(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        wanted = {
-            "SIGTERM": End.TERMINATED,
-            "SIGINT": End.INTERRUPTED,
-            "SIGHUP": End.HANGUP,
-        }
-        installed: list[int] = []
-        for name, reason in wanted.items():
-            number = getattr(signal, name, None)
-            # Only the main thread may, and not on Windows.
-            with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-                if number is not None:
-                    loop.add_signal_handler(number, self._finish, reason)
-                    installed.append(number)
-        try:
-            yield
-        finally:
-            for number in installed:
-                loop.remove_signal_handler(number)
+            self._stop()
 
     def _stop(self) -> asyncio.Task[None]:
         if self._stopping is None:
             self.protocol.phase = Phase.STOPPING
-            self.protocol.calls.fail_all(ClientGone("the editor is gone"))
+            self.protocol.calls.fail_all("the editor is gone")
             self._stopping = asyncio.get_running_loop().create_task(self._clean_up())
         return self._stopping
 
@@ -324,21 +279,22 @@ class SidecarServer(LanguageServer):
     def _initialize(self, params: Json) -> Json:
         if self.protocol.phase is not Phase.NEW:
             raise CommandError("initialize comes only once", INVALID_REQUEST)
-        self.protocol.phase = Phase.READY
         self.initialize_params = params if isinstance(params, dict) else {}
         capabilities = self.initialize_params.get("capabilities")
-        self.position_encoding = _choose_encoding(capabilities)
-        self.workspace_folders = _folders(self.initialize_params)
+        self.position_encoding = choose_encoding(capabilities)
+        self.workspace_folders = folders_at_start(self.initialize_params)
         self._structure_capabilities(capabilities)
+        self.on_initialize(self.initialize_params)
+        answer = {
+            "capabilities": self._capabilities(),
+            "serverInfo": {"name": self.name, "version": self.version},
+        }
+        self.protocol.phase = Phase.READY
         # Not among the work that ends with shutdown: exit may never come.
         self._watch = asyncio.get_running_loop().create_task(
             self._watch_client(self.initialize_params.get("processId"))
         )
-        self.on_initialize(self.initialize_params)
-        return {
-            "capabilities": self._capabilities(),
-            "serverInfo": {"name": self.name, "version": self.version},
-        }
+        return answer
 
     def _structure_capabilities(self, capabilities: Json) -> None:
         converter = self.protocol._converter
@@ -366,7 +322,7 @@ class SidecarServer(LanguageServer):
             "change": types.TextDocumentSyncKind.Incremental.value,
             "save": {"includeText": True},
         }
-        _merge(capabilities, self._capability)
+        merge(capabilities, self._capability)
         return capabilities
 
     async def _watch_client(self, pid: Json) -> None:
@@ -399,55 +355,8 @@ class SidecarServer(LanguageServer):
     def _folders_changed(self, params: Json) -> Any:
         event = params.get("event") if isinstance(params, dict) else None
         event = event if isinstance(event, dict) else {}
-        added, removed = _folder_list(event.get("added")), _folder_list(event.get("removed"))
+        added, removed = folders(event.get("added")), folders(event.get("removed"))
         gone = {folder["uri"] for folder in [*removed, *added]}
         kept = [folder for folder in self.workspace_folders if folder["uri"] not in gone]
         self.workspace_folders = kept + added
         return self.on_folders(added, removed)
-
-
-def _choose_encoding(capabilities: Json) -> str:
-    """The client's first that we know (LSP 3.17 ``general.positionEncodings``)."""
-    general = capabilities.get("general") if isinstance(capabilities, dict) else None
-    offered = general.get("positionEncodings") if isinstance(general, dict) else None
-    for encoding in offered if isinstance(offered, list) else ():
-        if isinstance(encoding, str) and encoding in ENCODINGS:
-            return encoding
-    return "utf-16"
-
-
-def _folders(params: dict[str, Json]) -> list[dict[str, str]]:
-    if folders := _folder_list(params.get("workspaceFolders")):
-        return folders
-    root = params.get("rootUri")
-    if not isinstance(root, str) or not root:
-        path = params.get("rootPath")
-        if not isinstance(path, str) or not PurePath(path).is_absolute():
-            return []
-        root = PurePath(path).as_uri()
-    return [{"uri": root, "name": root.rstrip("/").rpartition("/")[2]}]
-
-
-def _folder_list(value: Json) -> list[dict[str, str]]:
-    return [
-        {"uri": item["uri"], "name": str(item.get("name") or "")}
-        for item in (value if isinstance(value, list) else ())
-        if isinstance(item, dict) and isinstance(item.get("uri"), str)
-    ]
-
-
-def _merge(into: dict[str, Json], more: Mapping[str, Json]) -> None:
-    for key, value in more.items():
-        known = into.get(key)
-        if isinstance(known, dict) and isinstance(value, Mapping):
-            _merge(known, value)
-        else:
-            into[key] = value
-
-
-def _cancel_leftovers(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=UNWIND_SECONDS))

@@ -48,26 +48,23 @@ def take_standard_streams() -> tuple[int, int]:
     """Move standard input and output out of everybody's reach and return them.
 
     After it, file descriptor 1 is standard error, so a stray ``print``, a C library or a
-    child that inherits it cannot corrupt the stream, and descriptor 0 is empty.
-
-    Raises :class:`OSError` if one of them is closed.
+    child that inherits it cannot corrupt the stream, and descriptor 0 is empty. A stream
+    that is closed counts as one that has ended.
     """
     if sys.stdout is not None:
         sys.stdout.flush()
+    # Opening takes the lowest free number: this fills those of 0, 1 and 2 that are closed.
+    while (nothing := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(nothing, True)
     source, target = os.dup(0), os.dup(1)
     if _WINDOWS:  # untested: no Windows machine at hand
         import msvcrt
 
         for descriptor in (source, target):
             vars(msvcrt)["setmode"](descriptor, vars(os)["O_BINARY"])
-    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0, inheritable=True)
-    try:
-        shared = _is_pipe(2) and os.path.samestat(os.fstat(2), os.fstat(target))
-    except OSError:
-        shared = True
-    if shared:
-        # `2>&1`, or no standard error at all: whatever is written there must go nowhere.
+    if _is_pipe(2) and os.path.samestat(os.fstat(2), os.fstat(target)):
+        # `2>&1`: what is written there must go nowhere instead.
         os.dup2(nothing, 2, inheritable=True)
     os.dup2(2, 1, inheritable=True)
     os.close(nothing)

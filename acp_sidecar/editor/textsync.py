@@ -59,6 +59,11 @@ def closed(params: Json) -> tuple[str]:
     return (text(member(params, "textDocument"), "uri"),)
 
 
+def configured(params: Json) -> tuple[Json]:
+    """``didChangeConfiguration`` as (settings,), None where the client sent none."""
+    return (params.get("settings") if isinstance(params, dict) else None,)
+
+
 def watched(params: Json) -> tuple[list[tuple[str, int]]]:
     """``didChangeWatchedFiles`` as a list of (uri, FileChangeType: 1, 2 or 3)."""
     entries = params.get("changes") if isinstance(params, dict) else None
