@@ -57,7 +57,8 @@ class Player:
     def session(self) -> Session | None:
         """The session that the trace is about: the latest, rather one that did open."""
         opened = [session for session in self.sessions if session not in self._failed]
-        return (opened or self.sessions or [None])[-1]
+        latest = opened or self.sessions
+        return latest[-1] if latest else None
 
     def play(self, record: Mapping[str, Any]) -> None:
         """Play one record: ``{"dir": "c2a" | "a2c" | "stderr" | "note", …}``.

@@ -21,13 +21,13 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeGuard
 
 import orjson
 
 from acp_sidecar.acp import v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable
-from acp_sidecar.acp.model import MessageChunk, TextContent
+from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.client.question import visible
 from acp_sidecar.playback import Player
 from acp_sidecar.session.state import Session
@@ -95,14 +95,19 @@ class Wire:
         self._file: IO[bytes] | None = file
         self._elapsed = elapsed
 
-    def __call__(self, direction: str, message: wire.Message | Mapping[str, Any]) -> None:
+    def __call__(self, direction: str, message: wire.Message | Json) -> None:
         """Record a message: one of :mod:`acp_sidecar.acp.wire`, or parsed JSON."""
         if isinstance(message, wire.Noise):
             self._write({"dir": direction, "noise": message.line.decode(errors="replace")})
-        elif isinstance(message, Mapping):
-            self._write({"dir": direction, "msg": message})
-        else:
-            self._write({"dir": direction, "msg": orjson.Fragment(wire.encode(message).strip())})
+            return
+        try:
+            written = (
+                orjson.Fragment(wire.encode(message).strip()) if _is_wire(message) else message
+            )
+        except RecursionError:
+            self._write({"dir": direction, "noise": "a message nested too deeply to record"})
+            return
+        self._write({"dir": direction, "msg": written})
 
     def stderr(self, text: str) -> None:
         """Record what the agent wrote to its standard error."""
@@ -130,6 +135,10 @@ class Wire:
                 file.close()
             except OSError as error:
                 logger.warning("The recording may be incomplete: %s", error)
+
+
+def _is_wire(message: wire.Message | Json) -> TypeGuard[wire.Message]:
+    return isinstance(message, wire.Message)
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

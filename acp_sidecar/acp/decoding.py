@@ -469,7 +469,8 @@ def _decode(
     if shape.is_anything:
         return free_form
     if shape.items is not None:
-        return _array(_decode(shape.items, _NO_RULE, converter, dialect), skip=not rule.strict)
+        of_items = WireRule(choices=rule.choices)
+        return _array(_decode(shape.items, of_items, converter, dialect), skip=not rule.strict)
     if shape.is_string and rule.choices is not None and not dialect.open_enums:
         return _one_of(rule.choices)
     leaf = _LEAVES.get(shape.annotation)
@@ -482,7 +483,6 @@ def _decode(
     return lambda value: hook(value, annotation)
 
 
-_NO_RULE: Final = WireRule()
 _EXACT: Final = WireRule(strict=True)
 
 

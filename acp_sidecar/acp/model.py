@@ -65,6 +65,7 @@ FINAL_STATUSES: Final = frozenset({"completed", "failed", "cancelled"})
 """Tool-call statuses after which nothing more is expected of a call."""
 TOOL_STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 """What v1 knows; ``cancelled`` is v2's, and ours for a call that a cancel closed."""
+AUDIENCES: Final = frozenset({"user", "assistant"})
 PLAN_PRIORITIES: Final = frozenset({"high", "medium", "low"})
 PLAN_STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
 
@@ -76,8 +77,7 @@ PLAN_STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
 class Annotations:
     """Hints on how content is meant to be used."""
 
-    audience: tuple[str, ...] | None = None
-    """``user``, ``assistant``."""
+    audience: tuple[str, ...] | None = field(default=None, metadata=wire(choices=AUDIENCES))
     last_modified: str | None = None
     priority: float | None = None
     meta: JsonObject | None = None
@@ -473,9 +473,9 @@ class SessionInfo:
 
     agent_session_id: str = field(metadata=wire("sessionId"))
     cwd: str
-    title: str | None = None
-    updated_at: str | None = None
-    additional_directories: tuple[str, ...] = ()
+    title: str | None = field(default=None, metadata=wire(always=True))
+    updated_at: str | None = field(default=None, metadata=wire(always=True))
+    additional_directories: tuple[str, ...] = field(default=(), metadata=wire(always=True))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 

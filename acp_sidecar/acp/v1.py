@@ -234,7 +234,11 @@ _FLAGS: Final[dict[str, tuple[str, ...]]] = {
     "mcp_sse": ("mcpCapabilities", "sse"),
     "logout": ("auth", "logout"),
 }
-"""Where in ``agentCapabilities`` each capability stands: ``true``, or an object."""
+"""Where in ``agentCapabilities`` each capability stands."""
+_OBJECTS: Final = frozenset(
+    {"list", "resume", "fork", "close", "delete", "additionalDirectories", "logout"}
+)
+"""The capabilities that an agent has by giving an object, the others are ``true``."""
 
 
 def initialize_result(result: Json) -> model.AgentInfo:
@@ -261,7 +265,7 @@ def _has(capabilities: Json, path: tuple[str, ...]) -> bool:
     found = capabilities
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
-    return found is True or isinstance(found, dict)
+    return isinstance(found, dict) if path[-1] in _OBJECTS else found is True
 
 
 def _or_none(decode: Callable[[Any], T], value: Json) -> T | None:

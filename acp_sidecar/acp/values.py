@@ -59,7 +59,7 @@ def wire(
     """Metadata for ``attrs.field``.
 
     ``name``: the key on the wire, where it is not the attribute's name in camel case.
-    ``choices``: the values a closed enumeration knows.
+    ``choices``: the values a closed enumeration knows; in an array, each item's.
     ``fallback``: for a required field that is there but invalid.
     ``natural``: an integer that must not be negative.
     ``non_empty``: a string that must not be empty.
