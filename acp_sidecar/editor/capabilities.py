@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from attrs import frozen
 
@@ -172,7 +173,7 @@ def folders_at_start(params: Json) -> list[dict[str, str]]:
         if not path or not PurePath(path).is_absolute():
             return []
         root = PurePath(path).as_uri()
-    return [{"uri": root, "name": root.rstrip("/").rpartition("/")[2]}]
+    return [{"uri": root, "name": unquote(root.rstrip("/").rpartition("/")[2])}]
 
 
 def folders(value: Json) -> list[dict[str, str]]:
