@@ -94,7 +94,7 @@ class Session:
 
     def entry(self, key: str) -> Entry | None:
         """The place of the transcript with this key."""
-        return self._entry_by_key.get(key)
+        return self._timeline.entry(key)
 
     def record(self, entry: Entry) -> Record:
         """What stands at a place of the transcript."""

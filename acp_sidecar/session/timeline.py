@@ -40,6 +40,7 @@ class Timeline:
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._records: dict[str, Record] = {}
+        self._by_key: dict[str, Entry] = {}
         self._counts: dict[str, int] = {}
 
     @property
@@ -50,6 +51,10 @@ class Timeline:
     def newest(self) -> Record | None:
         """What stands at the newest entry."""
         return self._records[self._entries[-1].key] if self._entries else None
+
+    def entry(self, key: str) -> Entry | None:
+        """The entry with this key."""
+        return self._by_key.get(key)
 
     def at(self, entry: Entry) -> Record:
         return self._records[entry.key]
@@ -66,7 +71,8 @@ class Timeline:
     def add(self, kind: EntryType, entry_id: str, record: Record, role: str | None = None) -> None:
         """Put ``record`` at the end, under its key."""
         self._records[record.key] = record
-        self._entries.append(Entry(kind, entry_id, record.key, role))
+        entry = self._by_key[record.key] = Entry(kind, entry_id, record.key, role)
+        self._entries.append(entry)
 
     def count(self, name: str) -> int:
         """How often this was asked for ``name``, this time included."""
