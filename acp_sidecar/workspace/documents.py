@@ -123,9 +123,10 @@ class Document:
         self.saved_text = self.text if text is None else text
         self._dirty = None
 
-    def mark_dirty(self) -> None:
-        """It is not known what its file said when they last agreed."""
-        self.saved_text = None
+    def mark_dirty(self, saved_text: str | None = None) -> None:
+        """It has unsaved changes; ``saved_text`` where it is known what its file said before
+        them."""
+        self.saved_text = saved_text
         self._dirty = None
 
     def replace(self, text: str, rule: LineRule) -> None:

@@ -1,0 +1,255 @@
+"""One edit in an editor's buffer, and whether it really came about.
+
+``workspace/applyEdit`` is a request whose answer cannot be relied on: clients say yes to
+an edit they skipped, say nothing, or answer long before the change shows. What counts is
+the text in our mirror of the document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from attrs import frozen
+
+from acp_sidecar.workspace.documents import Document, Documents
+from acp_sidecar.workspace.positions import TextEdit, apply_edits
+from acp_sidecar.workspace.problems import FileProblem, Moved
+from acp_sidecar.workspace.textdiff import edits, line_end, merge3, same_text
+
+log = logging.getLogger(__name__)
+
+_STEPS_KEPT: Final = 16
+
+
+@frozen
+class DocumentEdit:
+    """An edit for the editor to make: all of it, on exactly this version."""
+
+    uri: str
+    """As the editor itself spells it."""
+    version: int
+    edits: Sequence[TextEdit]
+    """Positions in the negotiated encoding, sorted, not touching one another."""
+    label: str
+
+
+EditorPort: TypeAlias = Callable[[DocumentEdit], Awaitable[object]]
+"""Asks the editor to make an edit. May raise anything, and return anything: both are only
+looked at for the message, should the edit not come about."""
+
+
+def alike(documents: Documents, document: Document, text: str) -> bool:
+    """Whether a document says ``text``, but for what its editor keeps to itself: how lines
+    end and, in some, whether the last one does."""
+    mine = document.text
+    if documents.habits.lone_cr_ends_line:
+        same: Callable[[str, str], bool] = same_text
+    else:
+        same = _same_lines
+    if same(mine, text):
+        return True
+    if documents.habits.edits_final_newline:
+        return False
+    return same(_without_final_newline(mine), _without_final_newline(text))
+
+
+def _same_lines(a: str, b: str) -> bool:
+    return a == b or a.replace("\r\n", "\n") == b.replace("\r\n", "\n")
+
+
+def _without_final_newline(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+class Buffers:
+    """The one who edits open documents."""
+
+    def __init__(
+        self, documents: Documents, apply_edit: EditorPort, *, settle: float, answer: float
+    ) -> None:
+        """``settle``: seconds an edit may take to show once the editor has answered.
+        ``answer``: seconds the editor may take to answer."""
+        self._documents = documents
+        self._apply_edit = apply_edit
+        self._settle = settle
+        self._answer = answer
+        self._coming: list[tuple[str, str]] = []
+
+    def expects(self, document: Document) -> bool:
+        """Whether what the document says now is what we are bringing about."""
+        return any(
+            document is self._documents.get(uri) and alike(self._documents, document, text)
+            for uri, text in self._coming
+        )
+
+    async def comes_to_say(self, uri: str, text: str) -> bool:
+        """Wait for the editor to bring a document to ``text`` by itself."""
+        with self._watch(uri, text) as watch:
+            return await watch.within(self._settle)
+
+    async def edit(self, document: Document, text: str, label: str) -> None:
+        """Have the editor turn a document into ``text``, and wait until it shows.
+
+        Returns also where the user typed on after the edit, and their text does not touch
+        ours. Raises :class:`Moved` where the edit was not made because the document had
+        moved on: look at it again. Raises :class:`FileProblem` where the editor does not make
+        the edit (``refused_by_editor``), where the user changed the same lines meanwhile
+        (``changed``), and where the edit fell on another text than its own (``misplaced``).
+        """
+        uri, before = document.uri, document.text
+        text = self._within_reach(before, text)
+        wanted = edits(before, text, self._documents.encoding, document.rule)
+        if not wanted:
+            return
+        if document.rule == "lf" and any(_has_lone_cr(edit.new_text) for edit in wanted):
+            raise FileProblem(
+                "refused_by_editor",
+                Path(document.path or uri),
+                "The editor would take the carriage returns of this text for line ends",
+            )
+        with self._watch(uri, text) as watch:
+            request = DocumentEdit(uri, document.version, wanted, label)
+            answer = await self._ask(request, watch)
+            if watch.has_shown:
+                return
+        self._judge(uri, before, text, wanted, watch.steps, answer)
+
+    def _within_reach(self, before: str, text: str) -> str:
+        """``text`` as far as an edit can bring it about: the final newline as it is, where
+        this editor does not take it for text."""
+        if self._documents.habits.edits_final_newline:
+            return text
+        if before.endswith("\n") and not text.endswith("\n"):
+            return text + (line_end(before) or "\n")
+        if before and not before.endswith("\n") and text.endswith("\n"):
+            return _without_final_newline(text)
+        return text
+
+    async def _ask(self, request: DocumentEdit, watch: _Watch) -> str:
+        """Send the edit; return when it shows or will not. What the editor said, in words."""
+        asked = asyncio.create_task(self._send(request))
+        shown = asyncio.create_task(watch.shown())
+        try:
+            await asyncio.wait(
+                {asked, shown}, timeout=self._answer, return_when=asyncio.FIRST_COMPLETED
+            )
+            if asked.done() or shown.done():
+                # Some answer first and show it later, some the other way round.
+                await asyncio.wait({asked, shown}, timeout=self._settle)
+            return asked.result() if asked.done() else "the editor did not answer"
+        finally:
+            for task in (asked, shown):
+                task.cancel()
+            await asyncio.gather(asked, shown, return_exceptions=True)
+
+    async def _send(self, request: DocumentEdit) -> str:
+        try:
+            await self._apply_edit(request)
+        except Exception as error:  # noqa: BLE001 - whatever the port says, the text decides
+            log.info("the editor on an edit of %s: %r", request.uri, error)
+            return str(error) or type(error).__name__
+        return "the editor did not make the edit"
+
+    def _judge(
+        self,
+        uri: str,
+        before: str,
+        text: str,
+        wanted: Sequence[TextEdit],
+        steps: Sequence[str],
+        answer: str,
+    ) -> None:
+        document = self._documents.get(uri)
+        if document is None:
+            raise Moved
+        path = Path(document.path or uri)
+        now = document.text
+        if now == before:
+            raise FileProblem(
+                "refused_by_editor", path, f"The edit was not made in the editor ({answer})"
+            )
+        both = merge3(before, now, text)
+        if both is not None and alike(self._documents, document, both):
+            return
+        for earlier, later in pairwise((before, *steps)):
+            if earlier != before and self._lands(document, earlier, later, wanted):
+                raise FileProblem(
+                    "misplaced",
+                    path,
+                    "The editor made the edit on a text that had changed, in the wrong place. "
+                    "Undo it in the editor, then read the file again",
+                )
+        if both is None:
+            raise FileProblem(
+                "changed",
+                path,
+                "The user is editing the same lines. Read the file again before writing",
+            )
+        raise Moved
+
+    def _lands(
+        self, document: Document, earlier: str, later: str, wanted: Sequence[TextEdit]
+    ) -> bool:
+        try:
+            return later == apply_edits(earlier, wanted, self._documents.encoding, document.rule)
+        except ValueError:
+            return False
+
+    @contextmanager
+    def _watch(self, uri: str, text: str) -> Iterator[_Watch]:
+        watch = _Watch(self._documents, uri, text)
+        self._coming.append((uri, text))
+        unsubscribe = self._documents.subscribe(watch.happened)
+        try:
+            yield watch
+        finally:
+            unsubscribe()
+            self._coming.remove((uri, text))
+
+
+class _Watch:
+    """Follows one document until it says a text."""
+
+    def __init__(self, documents: Documents, uri: str, text: str) -> None:
+        self.steps: deque[str] = deque(maxlen=_STEPS_KEPT)
+        self._documents = documents
+        self._uri = uri
+        self._text = text
+        self._shown = asyncio.Event()
+        self._look()
+
+    def happened(self, document: Document) -> None:
+        if document is self._documents.get(self._uri):
+            self.steps.append(document.text)
+            self._look()
+
+    def _look(self) -> None:
+        document = self._documents.get(self._uri)
+        if document is not None and alike(self._documents, document, self._text):
+            self._shown.set()
+
+    @property
+    def has_shown(self) -> bool:
+        return self._shown.is_set()
+
+    async def shown(self) -> None:
+        await self._shown.wait()
+
+    async def within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._shown.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _has_lone_cr(text: str) -> bool:
+    return "\r" in text.replace("\r\n", "")

@@ -1,0 +1,604 @@
+"""One answer to what a file says now, and the only writer.
+
+A file that is open with unsaved changes says what its buffer says; any other says what
+is on disk. Accordingly a write goes into the buffer, where it stays unsaved, or to disk,
+after which an editor that has the file open and does not reload it by itself is brought
+along. Texts are read and written as UTF-8, strictly, without the byte order mark a file
+may begin with; the mark and the way lines end belong to the file and survive a write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import hashlib
+import io
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from attrs import frozen
+
+from acp_sidecar.workspace import disk
+from acp_sidecar.workspace.disk import Snapshot, Stamp
+from acp_sidecar.workspace.documents import Document, Documents
+from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort, alike
+from acp_sidecar.workspace.problems import FileProblem, Moved
+from acp_sidecar.workspace.textdiff import fit, line_end, merge3, same_text
+from acp_sidecar.workspace.uris import path_key, uri_key
+
+__all__ = [
+    "DocumentEdit",
+    "FileProblem",
+    "FileText",
+    "Files",
+    "Missing",
+    "WriteOutcome",
+    "window",
+]
+
+log = logging.getLogger(__name__)
+
+DEFAULT_LIMIT: Final = 10_000_000
+"""Bytes a file may have to be read."""
+
+_BOM: Final = "\ufeff"
+_ATTEMPTS: Final = 4
+_TEXTS_REMEMBERED: Final = 1024
+_CLOSED_REMEMBERED: Final = 32
+
+T = TypeVar("T")
+
+
+@frozen
+class FileText:
+    """What a file says now. ``text`` is without its byte order mark."""
+
+    text: str
+    source: Literal["buffer", "disk"]
+    eol: str | None
+    """How most of its lines end; None where none does."""
+    bom: bool = False
+    stamp: Stamp | None = None
+    """The state of the file it was read from; None for a buffer."""
+    encoding: str = "utf-8"
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return encode(self.text, self.bom)
+
+
+@frozen
+class Missing:
+    """There is no such file."""
+
+    path: Path
+
+
+@frozen
+class WriteOutcome:
+    """What came of a write."""
+
+    before: FileText | Missing
+    text: str
+    """What the file says now. It is not what was written where that was merged with the
+    user's own changes, or where line ends differed."""
+    where: Literal["buffer", "disk", "nowhere"]
+    """``nowhere``: it said so already."""
+    merged: bool = False
+
+    @property
+    def created(self) -> bool:
+        return isinstance(self.before, Missing)
+
+
+def window(text: str, line: int | None = None, limit: int | None = None) -> str:
+    """``limit`` lines of ``text`` from ``line`` on, each with its own terminator.
+
+    ``line`` is 1-based (0 is taken for the first line). Without either argument the text as
+    it is, past its end nothing. Lines end as LSP says. Raises ``ValueError`` for negative
+    numbers.
+    """
+    if line is None and limit is None:
+        return text
+    start = max((1 if line is None else line) - 1, 0)
+    if (line or 0) < 0 or (limit or 0) < 0:
+        raise ValueError("line and limit cannot be negative")
+    end = None if limit is None else start + limit
+    lines = io.StringIO(text, newline="")
+    if start > len(text):
+        return ""
+    return "".join(islice(lines, start, None if end is None or end > len(text) else end))
+
+
+def decode(data: bytes, path: Path) -> tuple[str, bool]:
+    """The text of a file and whether a byte order mark came before it.
+
+    Raises :class:`FileProblem` (``encoding``) for anything but UTF-8 text.
+    """
+    bom = data.startswith(codecs.BOM_UTF8)
+    try:
+        text = data[3:].decode("utf-8") if bom else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileProblem("encoding", path, f"Not a UTF-8 text file ({error.reason})") from None
+    if "\0" in text:
+        raise FileProblem("encoding", path, "Not a UTF-8 text file (it holds null bytes)")
+    return text, bom
+
+
+def encode(text: str, bom: bool) -> bytes:
+    """The bytes of a text. Raises ``UnicodeEncodeError`` for lone surrogates."""
+    return (codecs.BOM_UTF8 if bom else b"") + text.encode("utf-8")
+
+
+class Files:
+    """The files of the user, on disk and in the editor.
+
+    Paths are resolved ones (:meth:`acp_sidecar.workspace.roots.Roots.resolve`): one that
+    turns out to lead over a symlink is refused.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        apply_edit: EditorPort,
+        *,
+        limit: int = DEFAULT_LIMIT,
+        settle: float = 0.5,
+        answer: float = 5.0,
+    ) -> None:
+        """``limit``: most bytes of a file that is read. ``settle``: seconds an editor may
+        take to reload a file, or to show an edit it has answered. ``answer``: seconds it may
+        take to answer one."""
+        self._documents = documents
+        self._limit = limit
+        self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._compared: WeakKeyDictionary[Document, tuple[str, Stamp]] = WeakKeyDictionary()
+        self._stamps: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
+        self._once_on_disk: OrderedDict[bytes, None] = OrderedDict()
+        self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
+        documents.subscribe(self._opened, to=("open",))
+        documents.subscribe(self._closed, to=("close",))
+
+    # --- what a file says ----------------------------------------------------------------
+
+    def peek(self, path: Path) -> FileText | Missing:
+        """What the file says at this moment, whatever is being written.
+
+        Raises :class:`FileProblem` for what is no readable text file.
+        """
+        document = self._unsaved(path)
+        if document is not None:
+            text = document.text
+            return FileText(
+                text.removeprefix(_BOM), "buffer", line_end(text), text.startswith(_BOM)
+            )
+        return self._on_disk(path)
+
+    async def current(self, path: Path) -> FileText | Missing:
+        """What the file says once the write that is under way, if any, is done.
+
+        Raises :class:`FileProblem` for what is no readable text file.
+        """
+        async with self._lock(path):
+            return self.peek(path)
+
+    async def read(self, path: Path) -> str:
+        """The text of the file. Raises :class:`FileProblem`, also where there is none."""
+        now = await self.current(path)
+        if isinstance(now, Missing):
+            raise FileProblem("missing", path)
+        return now.text
+
+    def glance(self, path: Path) -> str | None:
+        """The text for showing, None where there is none to be had."""
+        try:
+            now = self.peek(path)
+        except FileProblem:
+            return None
+        return None if isinstance(now, Missing) else now.text
+
+    def raw(self, path: Path) -> Snapshot | None:
+        """The bytes on disk of any regular file; None where there is none.
+
+        Raises :class:`FileProblem`.
+        """
+        try:
+            return disk.read(path, self._limit)
+        except FileProblem as problem:
+            if problem.kind == "missing":
+                return None
+            raise
+
+    def ours(self, document: Document) -> bool:
+        """Whether a change the editor has just told of is not the user's doing: an edit of
+        ours has come about, or the editor has loaded the file anew."""
+        if self._buffers.expects(document):
+            return True
+        if document.real is None:
+            return False
+        stamp = disk.stamp(document.real)
+        if stamp is None or self._stamps.get(document) == stamp:
+            return False
+        self._stamps[document] = stamp
+        now = self._text_on_disk(document.real)
+        return now is not None and alike(self._documents, document, now)
+
+    def still(self, path: Path, said: FileText | Missing | Snapshot) -> bool:
+        """Whether a file certainly says what it said before, without reading it."""
+        if any(document.dirty for document in self._documents.all_at(path)):
+            return False
+        stamp = None if isinstance(said, Missing) else said.stamp
+        return (stamp is not None or isinstance(said, Missing)) and disk.stamp(path) == stamp
+
+    def saved_by_user(self, path: Path, text: str) -> bool:
+        """Whether ``text`` is what the user last saved from an editor."""
+        return any(
+            document.last_saved is not None and same_text(document.last_saved, text)
+            for document in self._documents.all_at(path)
+        )
+
+    def open_paths(self) -> list[Path]:
+        """The files that are open in the editor."""
+        return [document.real for document in self._documents.all() if document.real is not None]
+
+    def uri_of(self, path: Path) -> str | None:
+        """What the editor calls a file it has open."""
+        document = self._documents.at(path)
+        return None if document is None else document.uri
+
+    # --- changing it ------------------------------------------------------------------------
+
+    async def write(
+        self, path: Path, content: str, *, seen: str | None = None, label: str = ""
+    ) -> WriteOutcome:
+        """Make the file say ``content``, which was made from ``seen``.
+
+        ``seen`` is what the writer last read or wrote, None where that is not known. A file
+        that says something else by now is not overwritten: the changes from ``seen`` to
+        ``content`` are made to it where they do not touch the others, line by line. Where
+        ``seen`` is not known, unsaved changes of the user are kept in the same way.
+
+        Of an existing file the line ends and the byte order mark stay. A new file is
+        written as it is given. Missing folders are made. Done when disk or buffer say so.
+        Raises :class:`FileProblem`; then nothing has changed.
+        """
+        _check(path, content)
+        async with self._lock(path):
+            for _ in range(_ATTEMPTS):
+                now = self.peek(path)
+                text, merged = self._plan(path, now, content, seen)
+                if isinstance(now, FileText) and text == now.text:
+                    return WriteOutcome(now, text, "nowhere", merged)
+                try:
+                    if isinstance(now, FileText) and now.source == "buffer":
+                        await self._edit(path, text, now.bom, label)
+                        return WriteOutcome(now, self._says(path, text), "buffer", merged)
+                    await self._store(path, now, _bytes(now, text), label)
+                except Moved:
+                    continue
+                return WriteOutcome(now, self._says(path, text), "disk", merged)
+        raise FileProblem("changed", path, "The file keeps changing. Read it again")
+
+    async def put(
+        self,
+        path: Path,
+        content: str | bytes,
+        *,
+        expected: FileText | Missing | Snapshot,
+        label: str = "",
+        bom: bool = False,
+        mode: int | None = None,
+    ) -> None:
+        """Make the file hold exactly ``content``, provided it says ``expected`` now.
+
+        For taking changes back: on disk line ends and byte order mark (``bom``) become
+        those of ``content``; a buffer keeps its own. ``mode`` is for a file that is gone.
+        Raises :class:`FileProblem`.
+        """
+        data = content if isinstance(content, bytes) else encode(content, bom)
+        async with self._lock(path):
+            now = self._if_still(path, expected)
+            try:
+                if isinstance(now, FileText) and now.source == "buffer":
+                    text = content if isinstance(content, str) else decode(content, path)[0]
+                    await self._edit(path, fit(text, now.text), now.bom, label)
+                else:
+                    await self._store(path, now, data, label, mode)
+            except Moved:
+                raise FileProblem("changed", path, "The file has just changed") from None
+
+    async def remove(self, path: Path, *, expected: FileText | Snapshot) -> None:
+        """Delete the file, provided it says ``expected`` and nothing unsaved.
+
+        Raises :class:`FileProblem`.
+        """
+        async with self._lock(path):
+            now = self._if_still(path, expected)
+            stamp = None if isinstance(now, Missing) else now.stamp
+            if stamp is None:
+                raise FileProblem("changed", path, "The file has unsaved changes in the editor")
+            try:
+                await _in_thread(lambda: disk.remove(path, stamp))
+            except Moved:
+                raise FileProblem("changed", path, "The file has just changed") from None
+
+    # --- how --------------------------------------------------------------------------------
+
+    def _plan(
+        self, path: Path, now: FileText | Missing, content: str, seen: str | None
+    ) -> tuple[str, bool]:
+        """The text to bring about, and whether it holds changes of others too."""
+        if isinstance(now, Missing):
+            return content, False
+        if now.bom or now.source == "buffer":
+            content = content.removeprefix(_BOM)
+        content = fit(content, now.text)
+        if content == now.text:
+            return content, False
+        if seen is None:
+            seen = self._unseen(path, now, content)
+            if seen is None:
+                return content, False
+        seen = fit(seen.removeprefix(_BOM), now.text)
+        if same_text(seen, now.text):
+            return content, False
+        both = merge3(seen, now.text, content)
+        if both is None:
+            unsaved = ", and it is not saved" if now.source == "buffer" else ""
+            raise FileProblem(
+                "changed",
+                path,
+                f"The file has been changed since you read it{unsaved}. Read it again and "
+                "make your change to what it says now; nothing was written",
+            )
+        return both, True
+
+    def _unseen(self, path: Path, now: FileText, content: str) -> str | None:
+        """What a writer that never asked has most likely seen; None for what is there."""
+        if now.source == "disk":
+            return None
+        on_disk = self._text_on_disk(path)
+        document = self._documents.at(path)
+        saved = None if document is None else document.saved_text
+        if on_disk is None or same_text(on_disk, content):
+            # It has written the disk itself: what was there before is what the user had.
+            return saved if saved is not None else ""
+        return on_disk
+
+    async def _edit(self, path: Path, text: str, bom: bool, label: str) -> None:
+        document = self._documents.at(path)
+        if document is None:
+            raise Moved
+        if document.uncertain:
+            raise FileProblem(
+                "refused_by_editor",
+                path,
+                "The file has unsaved changes and carriage returns within its lines, which "
+                "editors count differently. It has to be saved first",
+            )
+        await self._buffers.edit(document, (_BOM if bom else "") + text, label)
+
+    async def _store(
+        self,
+        path: Path,
+        now: FileText | Missing | Snapshot,
+        data: bytes,
+        label: str,
+        mode: int | None = None,
+    ) -> None:
+        """Replace the file on disk, and bring along who has it open."""
+        expected = None if isinstance(now, Missing) else now.stamp
+        shown = {document.uri: document.text for document in self._documents.all_at(path)}
+        stamp = await _in_thread(lambda: disk.write(path, data, expected, mode=mode))
+        if not shown:
+            return
+        try:
+            text = decode(data, path)[0]
+        except FileProblem:
+            return
+        self._remember(text)
+        try:
+            for uri, before in shown.items():
+                await self._bring_along(uri, before, text, label)
+        except FileProblem as problem:
+            if problem.kind != "changed":
+                log.info("%s is on disk, the editor lags behind: %s", path, problem)
+                return
+            # The user is at work on the same lines: as if we had never been here.
+            before_data = b"" if isinstance(now, Missing) else now.data
+            await _in_thread(lambda: _take_back(path, before_data, now, stamp))
+            raise
+
+    async def _bring_along(self, uri: str, before: str, text: str, label: str) -> None:
+        """Bring a document that said ``before`` to what is on disk now."""
+        await self._buffers.comes_to_say(uri, text)
+        for _ in range(_ATTEMPTS):
+            document = self._documents.get(uri)
+            if document is None:
+                return
+            if alike(self._documents, document, text):
+                document.mark_clean()
+                return
+            if document.uncertain:
+                return
+            whole = fit(text, document.text)
+            if document.text == before:
+                target: str | None = whole
+            else:
+                target = merge3(before, document.text, fit(text, before))
+            if target is None:
+                raise FileProblem(
+                    "changed",
+                    Path(document.path or uri),
+                    "The user has just begun to edit the same lines. Read the file again",
+                )
+            clean = document.text == before
+            try:
+                await self._buffers.edit(document, target, label)
+            except Moved:
+                continue
+            document = self._documents.get(uri)
+            if document is not None:
+                as_it_is = clean and alike(self._documents, document, target)
+                document.mark_clean(document.text if as_it_is else whole)
+            return
+
+    def _says(self, path: Path, text: str) -> str:
+        try:
+            now = self.peek(path)
+        except FileProblem:
+            return text
+        return text if isinstance(now, Missing) else now.text
+
+    def _if_still(
+        self, path: Path, expected: FileText | Missing | Snapshot
+    ) -> FileText | Missing | Snapshot:
+        now: FileText | Missing | Snapshot
+        if isinstance(expected, Snapshot):
+            raw = self.raw(path)
+            now = Missing(path) if raw is None else raw
+            same = isinstance(now, Snapshot) and now.data == expected.data
+        else:
+            now = self.peek(path)
+            if isinstance(expected, Missing) or isinstance(now, Missing):
+                same = isinstance(expected, Missing) and isinstance(now, Missing)
+            else:
+                same = now.text == expected.text
+        if not same:
+            raise FileProblem("changed", path, "The file has just changed")
+        return now
+
+    # --- buffer or disk -----------------------------------------------------------------------
+
+    def _on_disk(self, path: Path) -> FileText | Missing:
+        raw = self.raw(path)
+        if raw is None:
+            return Missing(path)
+        text, bom = decode(raw.data, path)
+        if self._documents.all_at(path):
+            self._remember(text)
+        return FileText(text, "disk", line_end(text), bom, raw.stamp)
+
+    def _text_on_disk(self, path: Path) -> str | None:
+        try:
+            now = self._on_disk(path)
+        except FileProblem:
+            return None
+        return None if isinstance(now, Missing) else now.text
+
+    def _unsaved(self, path: Path) -> Document | None:
+        """The document with the user's unsaved changes to a file, if there is one."""
+        unsaved = [
+            document
+            for document in self._documents.all_at(path)
+            if document.dirty and not self._equals_disk(document, path)
+        ]
+        if len(unsaved) > 1 and len({document.text for document in unsaved}) > 1:
+            raise FileProblem(
+                "changed", path, "The file is open twice, with different unsaved changes"
+            )
+        return unsaved[0] if unsaved else None
+
+    def _equals_disk(self, document: Document, path: Path) -> bool:
+        """Whether there is nothing to save after all: the editor has loaded what is on disk,
+        or the user has come back to it."""
+        stamp = disk.stamp(path)
+        if stamp is None or self._compared.get(document) == (document.text, stamp):
+            return False
+        text = self._text_on_disk(path)
+        if text is not None and alike(self._documents, document, text):
+            document.mark_clean()
+            return True
+        self._compared[document] = (document.text, stamp)
+        return False
+
+    def _opened(self, document: Document) -> None:
+        """A document may be opened with changes that were never saved: after a restart of
+        ours, or from the editor's own backup. Only one that says what the file says, or
+        said lately, is clean."""
+        if document.real is None:
+            return
+        text, saved = self._closed_unsaved.pop(uri_key(document.uri), (None, None))
+        if text == document.text:
+            document.mark_dirty(saved)
+            return
+        try:
+            now = self._on_disk(document.real)
+        except FileProblem:
+            return
+        if isinstance(now, Missing):
+            clean = document.text in ("", "\n", "\r\n")
+        else:
+            clean = alike(self._documents, document, now.text)
+        if not clean and _digest(document.text) not in self._once_on_disk:
+            document.mark_dirty()
+
+    def _closed(self, document: Document) -> None:
+        """Some editors close a document and open it again as it is, unsaved changes and all."""
+        if document.real is not None and document.dirty:
+            self._closed_unsaved[uri_key(document.uri)] = (document.text, document.saved_text)
+            while len(self._closed_unsaved) > _CLOSED_REMEMBERED:
+                self._closed_unsaved.popitem(last=False)
+
+    def _remember(self, text: str) -> None:
+        digest = _digest(text)
+        self._once_on_disk[digest] = None
+        self._once_on_disk.move_to_end(digest)
+        while len(self._once_on_disk) > _TEXTS_REMEMBERED:
+            self._once_on_disk.popitem(last=False)
+
+    def _lock(self, path: Path) -> asyncio.Lock:
+        key = path_key(str(path))
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        return lock
+
+
+def _check(path: Path, content: str) -> None:
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError:
+        raise FileProblem(
+            "invalid", path, "The text holds half of a surrogate pair, which is no character"
+        ) from None
+
+
+def _bytes(now: FileText | Missing, text: str) -> bytes:
+    return encode(text, isinstance(now, FileText) and now.bom)
+
+
+def _digest(text: str) -> bytes:
+    plain = text.removeprefix(_BOM).replace("\r\n", "\n").removesuffix("\n")
+    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _take_back(
+    path: Path, data: bytes, before: FileText | Missing | Snapshot, stamp: Stamp
+) -> None:
+    try:
+        if isinstance(before, Missing):
+            disk.remove(path, stamp)
+        else:
+            disk.write(path, data, stamp)
+    except Moved:
+        log.info("%s has been written by somebody else meanwhile and stays as it is", path)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Do what may wait for the disk, and see it through even when nobody waits for it."""
+    future = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await asyncio.wait({future})
+        if not future.cancelled() and future.exception() is not None:
+            log.warning("a write that was called off failed: %s", future.exception())
+        raise
