@@ -1,0 +1,177 @@
+"""From a command in the settings to a program that can be started.
+
+The search is our own, for safety: only absolute folders of PATH count, never the
+folder a workspace is in (on Windows the usual search begins there), so opening a
+repository cannot choose the program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from acp_sidecar.agents.environment import inherited
+from acp_sidecar.agents.exits import CannotStart
+
+_BATCH: Final = (".cmd", ".bat")
+_DEFAULT_PATHEXT: Final = ".COM;.EXE;.BAT;.CMD"
+_BARE_IN_BATCH: Final = frozenset("#$*+-./:?@\\_")
+
+
+@frozen
+class Command:
+    """A program, ready to be started."""
+
+    argv: tuple[str, ...]
+    """Absolute path of the program, and its arguments."""
+    env: Mapping[str, str]
+    """The whole environment of the process."""
+    cwd: str | None = None
+    """Working directory, ``None`` for ours."""
+    command_line: str | None = None
+    """Windows: the line to start instead of ``argv``, for what cmd.exe has to run."""
+
+
+class CommandNotFound(CannotStart):
+    """No such program.
+
+    :ivar command: as configured
+    :ivar path: the PATH that was searched
+    """
+
+    def __init__(self, command: str, path: str, detail: str = "") -> None:
+        super().__init__(
+            f"cannot find the command {command!r}{detail}. Searched PATH: {path or '(empty)'}."
+            " Give its absolute path as the agent's command, or a PATH in the agent's env:"
+            " an editor that was not started from a terminal may have a shorter one."
+        )
+        self.command = command
+        self.path = path
+
+
+def resolve(
+    command: str,
+    args: Sequence[str] = (),
+    env: Mapping[str, str | None] | None = None,
+    cwd: str | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    windows: bool = sys.platform == "win32",
+) -> Command:
+    """Finds a configured program and what it is started with.
+
+    :param command: a name on PATH, or a path; a leading ``~`` is the user's home
+    :param args: passed on as they are
+    :param env: the user's settings on top of what is inherited; ``None`` removes a name
+    :param cwd: working directory of the process; a relative ``command`` path starts there
+    :param environ: the environment to inherit from, by default ours
+    :param windows: search and quote as Windows does
+    :raises CommandNotFound: there is no such program
+    :raises CannotStart: there is one, but it cannot be run this way
+    """
+    given = os.environ if environ is None else environ
+    child_env = inherited(env, environ=given, windows=windows)
+    # Our own virtual environment leaves the child's PATH, but an agent installed in it is found.
+    path = child_env.get("PATH", "") if env and "PATH" in env else given.get("PATH", os.defpath)
+    folder = None if cwd is None else str(Path(cwd).expanduser())
+    pathext = _extensions(child_env) if windows else ()
+    program = _find(str(Path(command).expanduser()), path, folder, pathext)
+    if windows and program.lower().endswith(_BATCH):
+        shell = str(Path(child_env.get("SYSTEMROOT", "C:\\Windows")) / "System32" / "cmd.exe")
+        line = batch_line(shell, program, args)
+        return Command((program, *args), child_env, folder, line)
+    return Command((program, *args), child_env, folder)
+
+
+def find_program(command: str, env: Mapping[str, str | None] | None = None) -> str | None:
+    """Where a configured program is, ``None`` if it cannot be started."""
+    try:
+        return resolve(command, env=env).argv[0]
+    except CannotStart:
+        return None
+
+
+def _extensions(environ: Mapping[str, str]) -> tuple[str, ...]:
+    listed = environ.get("PATHEXT") or _DEFAULT_PATHEXT
+    # A file association is no program: PowerShell scripts need their own host.
+    return tuple(e for e in listed.lower().split(";") if e and e != ".ps1")
+
+
+def _find(command: str, path: str, cwd: str | None, pathext: tuple[str, ...]) -> str:
+    if not command or "\0" in command:
+        raise CommandNotFound(command, path)
+    if os.sep in command or (pathext and ("/" in command or "\\" in command)):
+        folders = [""]
+        command = str(Path(cwd or ".").absolute() / command)
+    else:
+        folders = [f for f in path.split(os.pathsep) if Path(f).is_absolute()]
+    detail = ""
+    for folder in folders:
+        for name in _names(command, pathext):
+            candidate = Path(folder) / name
+            if _is_program(candidate, bool(pathext)):
+                return str(candidate)
+            if not detail and candidate.is_file():
+                detail = f" ({candidate} is not executable)"
+        script = Path(folder) / (command if command.lower().endswith(".ps1") else command + ".ps1")
+        if pathext and script.is_file():
+            raise CannotStart(
+                f"{script} is a PowerShell script and cannot be started directly."
+                " Use the .cmd beside it, or the command powershell with the"
+                f' arguments "-NoProfile", "-File", "{script}".'
+            )
+    raise CommandNotFound(command, path, detail)
+
+
+def _names(command: str, pathext: tuple[str, ...]) -> list[str]:
+    if not pathext or command.lower().endswith(pathext):
+        return [command]
+    return [command + extension for extension in pathext]
+
+
+def _is_program(path: Path, windows: bool) -> bool:
+    try:
+        return path.is_file() and (windows or os.access(path, os.X_OK))
+    except ValueError:
+        return False
+
+
+def batch_line(shell: str, script: str, args: Sequence[str]) -> str:
+    """The command line that has cmd.exe run a batch file with exactly these arguments.
+
+    Everything odd is quoted, a quote doubled, and a percent sign kept from being read
+    as a variable. Untested on Windows itself.
+
+    :raises CannotStart: an argument cannot be passed through cmd.exe
+    """
+    return (
+        f'"{shell}" /e:ON /v:OFF /d /s /c "'
+        + " ".join([f'"{script}"', *(_batch_argument(script, argument) for argument in args)])
+        + '"'
+    )
+
+
+def _batch_argument(script: str, argument: str) -> str:
+    if any(character in argument for character in "\0\r\n"):
+        raise CannotStart(f"{script} is a batch file: no argument of it may hold a line break")
+    bare = all(c.isalnum() or c in _BARE_IN_BATCH for c in argument)
+    if bare and argument and not argument.endswith("\\"):
+        return argument
+    parts = []
+    backslashes = 0
+    for character in argument:
+        if character == "\\":
+            backslashes += 1
+        else:
+            if character == '"':
+                parts.append("\\" * backslashes + '"')
+            elif character == "%":
+                parts.append("%%cd:~,")
+            backslashes = 0
+        parts.append(character)
+    return '"' + "".join(parts) + "\\" * backslashes + '"'

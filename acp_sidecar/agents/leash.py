@@ -1,0 +1,117 @@
+"""The sidecar's end of the watchdog's pipe.
+
+One watchdog for all agents of a sidecar: it starts with the first and ends with the last.
+See :mod:`acp_sidecar.agents.watchdog` for what it does and what is said over the pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+_PROGRAM: Final = Path(__file__).with_name("watchdog.py")
+_END_CHECKS: Final = 200
+
+
+class Leash:
+    """Tells the watchdog which process groups are to end with the sidecar.
+
+    Without a watchdog (no interpreter to run it, no process left to be had) agents still run;
+    they end by every way but a SIGKILL of the sidecar. A watchdog that was killed is replaced
+    when the next agent starts.
+    """
+
+    def __init__(self) -> None:
+        self._watchdog: subprocess.Popen[bytes] | None = None
+        self._pipe = -1
+        self._groups: set[int] = set()
+        self._expected: set[int] = set()
+
+    @property
+    def pid(self) -> int | None:
+        """The watchdog's process id, ``None`` while there is none."""
+        return None if self._watchdog is None else self._watchdog.pid
+
+    def expect(self, inode: int) -> None:
+        """An agent is about to start.
+
+        :param inode: of the pipe that will be its standard input
+        """
+        if self._watchdog is None or self._watchdog.poll() is not None:
+            self._start()
+        self._expected.add(inode)
+        self._say(f"?{inode}")
+
+    def failed(self, inode: int) -> None:
+        """The expected agent could not be started."""
+        self._expected.discard(inode)
+        self._say(f"!{inode}")
+
+    def hold(self, leader: int, inode: int) -> None:
+        """The expected agent has started.
+
+        :param leader: its process id, which is also the number of its group and session
+        """
+        self._expected.discard(inode)
+        self._groups.add(leader)
+        self._say(f"+{leader} {inode}")
+
+    def release(self, leader: int) -> None:
+        """Nothing is left of this group. To be called before its number can be used again."""
+        self._groups.discard(leader)
+        self._say(f"-{leader}")
+
+    async def settle(self) -> None:
+        """Ends the watchdog if it has nothing left to watch."""
+        if self._groups or self._expected or self._watchdog is None:
+            return
+        watchdog, self._watchdog = self._watchdog, None
+        self._close()
+        for _ in range(_END_CHECKS):
+            if watchdog.poll() is not None:
+                return
+            await asyncio.sleep(0.005)
+        log.warning("the watchdog (process %d) does not end", watchdog.pid)
+
+    def _start(self) -> None:
+        self._close()
+        self._watchdog = None
+        theirs, ours = os.pipe()
+        try:
+            self._watchdog = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_PROGRAM)],
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as problem:
+            os.close(ours)
+            log.warning("no watchdog: agents would outlive a kill -9 (%s)", problem)
+            return
+        finally:
+            os.close(theirs)
+        os.set_blocking(ours, False)
+        self._pipe = ours
+        for leader in self._groups:
+            self._say(f"+{leader} 0")
+
+    def _say(self, line: str) -> None:
+        if self._pipe >= 0:
+            # A watchdog that is gone is replaced later.
+            with contextlib.suppress(BrokenPipeError, BlockingIOError):
+                os.write(self._pipe, f"{line}\n".encode())
+
+    def _close(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
