@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
@@ -28,7 +28,7 @@ from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.workspace.documents import Documents, Habits, TextChange
 from acp_sidecar.workspace.files import Files
-from acp_sidecar.workspace.positions import Position, Range
+from acp_sidecar.workspace.positions import Encoding, Position, Range
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class App:
 
     def _initialize(self, params: dict[str, Any]) -> None:
         self.features = ClientFeatures.of(params)
-        self.documents.set_encoding(self._server.position_encoding)
+        self.documents.set_encoding(cast(Encoding, self._server.position_encoding))
         self.documents.set_habits(Habits.of(self.features.client_name))
         self._take_settings(params.get("initializationOptions"), user=True)
         self._surfaces()
@@ -188,7 +188,7 @@ class App:
         document = self.documents.change(uri, version, [_text_change(one) for one in changes])
         if document is None:
             return
-        if self._follow.watches and not self.files.is_ours(document):
+        if self._follow.watches and not self.files.ours(document):
             self._follow.user_acted()
         self._files_moved(document.real)
 
@@ -200,7 +200,7 @@ class App:
         if path is None:
             return
         for session in self.sessions.all():
-            if session.ledger is not None and session.ledger.knows(path):
+            if session.ledger is not None and path in session.ledger.paths:
                 session.review_soon()
 
     def _user_acted(self, params: Any) -> None:

@@ -70,11 +70,11 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _log_to(path: Path | None, level: str) -> None:
+    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler()
     logging.basicConfig(
         level=level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        handlers=[logging.FileHandler(path, encoding="utf-8")] if path else None,
-        stream=None if path else sys.stderr,
+        handlers=[handler],
     )
     # Whole messages pass through it, file contents and prompts among them.
     logging.getLogger("pygls").setLevel(logging.WARNING)

@@ -50,5 +50,5 @@ async def _text(uri: str, path: str | None, documents: Documents, files: Files) 
     if document is not None:
         return document.text
     if path is None:
-        raise FileProblem("missing", f"No such file or open document: {uri}", uri)
+        raise FileProblem("missing", Path(uri), "No such file or open document")
     return await files.read(Path(path))

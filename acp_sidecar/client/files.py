@@ -72,7 +72,7 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
     try:
         path = session.roots.resolve(params.path, must="new")
         session.touch(params.path)
-        await session.files.write(
+        outcome = await session.files.write(
             path,
             params.content,
             seen=session.handed.get(path),
@@ -82,9 +82,10 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         _refuse(request, kind, str(problem), params.path)
         return
+    # What the agent believes, also where its text was merged with the user's.
     session.handed[path] = params.content
     request.result(session.agent.wire.write_text_file_result())
-    session.wrote(path)
+    session.wrote(path, outcome)
 
 
 def _refuse(request: IncomingRequest, kind: str, message: str, path: str) -> None:

@@ -34,7 +34,7 @@ from acp_sidecar.client.tasks import Spawn, Tasks
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.session.state import Session
-from acp_sidecar.workspace.files import Files
+from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
@@ -166,8 +166,10 @@ class LiveSession:
             return
         self.ledger.touch(real)
 
-    def wrote(self, path: Path) -> None:
+    def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent's write through us is in the file."""
+        if self.ledger is not None:
+            self.ledger.wrote(path, outcome)
         self.review_soon()
 
     def _note_files(self, change: ToolCallChanged) -> None:
@@ -206,6 +208,8 @@ class LiveSession:
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
+        if self.ledger is not None:
+            self.ledger.end_turn()
         self.review_soon()
         if ended is None or prompt.cancelled or prompt.number is None:
             return
@@ -367,7 +371,8 @@ class Sessions:
         agent, cwd = await self._agent(agent_name, cwd)
         _require(agent, agent.info.list_sessions, "sessionCapabilities.list")
         result = await self._ask(agent, "session/list", agent.wire.session_list(cwd, cursor))
-        return agent.wire.session_page(result)
+        page: SessionPage = agent.wire.session_page(result)
+        return page
 
     async def delete(self, agent_name: str | None, agent_session_id: str, cwd: str) -> None:
         """``session/delete``, where the agent offers it."""
@@ -413,13 +418,14 @@ class Sessions:
     ) -> SessionOpened:
         try:
             result = await agent.opening(method, params)
-            return agent.wire.session_opened(result, agent_session_id)
+            opened: SessionOpened = agent.wire.session_opened(result, agent_session_id)
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
                 raise AgentUnusable(_login_advice(agent, error)) from error
             raise AgentUnusable(f"{agent.name} refused {method}: {error}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
+        return opened
 
     async def _ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
         try:
@@ -448,7 +454,7 @@ class Sessions:
             protocol_version=agent.info.protocol_version,
             agent_session_id=opened.agent_session_id,
         )
-        ledger = Ledger(self._files) if settings.review_mode != "off" else None
+        ledger = Ledger(self._files, within=roots.contains) if settings.review_mode != "off" else None
         session = LiveSession(
             state,
             agent,

@@ -29,7 +29,7 @@ from acp_sidecar.workspace.roots import PathRefused
 if TYPE_CHECKING:
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.progress import Progress
-    from acp_sidecar.editor.review import Review
+    from acp_sidecar.editor.review import Review, Step
     from acp_sidecar.editor.server import SidecarServer
     from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.files import Files
@@ -305,7 +305,7 @@ async def _review_list(on: Operations, argument: Argument) -> Json:
     return on.review.changes(session)
 
 
-def _review_step(step: str) -> Handler:
+def _review_step(step: Step) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
         session = on.session(argument)
         uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")

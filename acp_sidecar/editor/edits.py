@@ -7,8 +7,7 @@ judged by the document's own text, where it was asked for (:mod:`workspace.files
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp_sidecar.editor.server import ClientError, ClientGone
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from acp_sidecar.editor.server import SidecarServer
     from acp_sidecar.workspace.files import DocumentEdit
 
-logger = logging.getLogger(__name__)
+
+class EditRefused(Exception):
+    """The editor says that it did not apply an edit."""
 
 
 class Edits:
@@ -31,15 +32,22 @@ class Edits:
         self._one_at_a_time = asyncio.Lock()
 
     async def apply(self, edit: DocumentEdit) -> None:
-        """Ask the editor to apply it. Returns when it answered, whatever it said."""
+        """Ask the editor to apply it. Returns when it answered yes or nothing clear.
+
+        Raises :class:`EditRefused` with the editor's words where it says no; that too is
+        only a word, not a proof.
+        """
+        if not self._features().apply_edit:
+            raise EditRefused("this editor takes no edits")
         params = {"label": edit.label, "edit": self._workspace_edit(edit)}
         async with self._one_at_a_time:
             try:
-                await self._server.request("workspace/applyEdit", params)
-            except ClientError as error:
-                logger.info("the editor answered workspace/applyEdit with an error: %s", error)
-            except ClientGone:
-                logger.info("the editor went while an edit was on its way")
+                answer = await self._server.request("workspace/applyEdit", params)
+            except (ClientError, ClientGone) as error:
+                raise EditRefused(f"the editor could not apply it: {error}") from error
+        if isinstance(answer, Mapping) and answer.get("applied") is False:
+            reason = answer.get("failureReason") or "without a reason"
+            raise EditRefused(f"the editor refused it: {reason}")
 
     def _workspace_edit(self, edit: DocumentEdit) -> dict[str, Any]:
         edits = [

@@ -1,0 +1,553 @@
+"""Prompts, turns, their queue and their end, between an editor and an agent held by the test."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_sidecar.workspace.uris import path_to_uri
+from tests.e2e.editor import Editor, LspError, capabilities
+from tests.e2e.puppet import OPTIONS, Puppet
+
+
+@pytest.fixture(autouse=True)
+async def _open(session: dict[str, Any]) -> None:
+    """Every test here speaks in an open session."""
+
+
+def texts(state: dict[str, Any], role: str) -> list[str]:
+    return [
+        "".join(block.get("text", "") for block in message["content"])
+        for message in state["messages"]
+        if message["role"] == role
+    ]
+
+
+async def test_S02_what_goes_over_the_wire(
+    editor: Editor, puppet: Puppet, ws: Path, session: dict[str, Any]
+) -> None:
+    editor.start("acp.session.prompt", text="go")
+    await puppet.prompted()
+    initialize, new, prompt = puppet.seen
+    assert initialize["params"]["protocolVersion"] == 1
+    assert initialize["params"]["clientCapabilities"] == {
+        "fs": {"readTextFile": True, "writeTextFile": True},
+        "terminal": False,
+    }
+    assert new["params"] == {"cwd": str(ws), "mcpServers": []}
+    assert prompt["params"] == {
+        "sessionId": "S1",
+        "prompt": [{"type": "text", "text": "go"}],
+    }
+    assert session == {
+        "sessionId": session["sessionId"],
+        "agentSessionId": "S1",
+        "agent": "puppet",
+        "protocolVersion": 1,
+        "modes": None,
+        "configOptions": [],
+        "commands": [],
+    }
+
+
+async def test_a_turn_ends_with_its_stop_reason(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert (await editor.state())["status"] == "running"
+    puppet.say("done")
+    puppet.end_turn(prompt, "max_tokens")
+    assert await turn == {"stopReason": "max_tokens"}
+    state = await editor.state()
+    assert (state["status"], state["stopReason"]) == ("idle", "max_tokens")
+    assert texts(state, "user") == ["go"]
+    assert texts(state, "agent") == ["done"]
+
+
+async def test_T12_the_last_words_come_before_the_end(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    words = [
+        puppet.update_message(
+            {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": f"{number} "},
+            }
+        )
+        for number in range(500)
+    ]
+    end = {"id": prompt["id"], "result": {"stopReason": "end_turn"}}
+    puppet.send(*words, end)
+    await turn
+    assert texts(await editor.state(), "agent") == ["".join(f"{n} " for n in range(500))]
+
+
+async def test_T12_a_write_before_the_end_is_done_before_the_end(
+    editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    params = {"sessionId": "S1", "path": f"{ws}/new", "content": "x\n"}
+    puppet.send(
+        {"id": "w", "method": "fs/write_text_file", "params": params},
+        {"id": prompt["id"], "result": {"stopReason": "end_turn"}},
+    )
+    await turn
+    assert (ws / "new").read_text() == "x\n"
+
+
+async def test_T13_what_comes_after_the_end_is_kept(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.tool("t1", status="in_progress")
+    puppet.end_turn(prompt)
+    await turn
+    call = (await editor.state())["toolCalls"][0]
+    assert (call["status"], call["closedBy"]) == ("failed", "sidecar")
+    puppet.say("tail")
+    puppet.tool("t1", "tool_call_update", status="completed")
+
+    async def completed() -> bool:
+        return bool((await editor.state())["toolCalls"][0]["status"] == "completed")
+
+    await editor.eventually(completed)
+    assert texts(await editor.state(), "agent") == ["tail"]
+    assert editor.all("window/showMessage") == []
+
+
+async def test_T14_updates_before_the_session_s_answer_are_kept(
+    editor: Editor, puppet: Puppet
+) -> None:
+    commands = [{"name": "init", "description": "set up"}]
+
+    def opening(params: dict[str, Any]) -> Any:
+        puppet.sessions.append("early")
+        puppet.update("available_commands_update", availableCommands=commands)
+        puppet.say("other", session="never-opened")
+        return {"sessionId": "early"}
+
+    puppet.answers["session/new"] = opening
+    opened = await editor.execute("acp.session.new")
+    assert opened["commands"] == [{"name": "init", "description": "set up", "input": None}] or (
+        opened["commands"] == commands
+    )
+    state = await editor.state(sessionId=opened["sessionId"])
+    assert texts(state, "agent") == []
+
+
+async def test_T16_a_flood_of_growing_output_reaches_the_editor_in_bounds(
+    editor: Editor, puppet: Puppet
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.tool("t1", status="in_progress")
+    output = ""
+    for number in range(2000):
+        output += f"line {number} of the output\n"
+        content = [{"type": "content", "content": {"type": "text", "text": output[-30_000:]}}]
+        puppet.tool("t1", "tool_call_update", content=content)
+    puppet.tool("t1", "tool_call_update", status="completed")
+    puppet.end_turn(prompt)
+    await turn
+    call = (await editor.state())["toolCalls"][0]
+    assert call["status"] == "completed"
+    assert call["content"][0]["content"]["text"].endswith("line 1999 of the output\n")
+
+
+async def test_T08_updates_nobody_knows_cost_nothing(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.update("future_thing", more=1)
+    puppet.send({"method": "session/update", "params": None})
+    puppet.send({"method": "session/update", "params": {"sessionId": "S1"}})
+    puppet.send({"method": "session/update", "params": {"sessionId": "S1", "update": {}}})
+    puppet.update("agent_message_chunk", content={"type": "hologram", "data": 1})
+    puppet.update("agent_message_chunk")
+    puppet.send({"method": "_vendor/ping", "params": {}})
+    puppet.say("still here")
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    assert "still here" in texts(await editor.state(), "agent")[-1]
+    assert all("method" in message for message in puppet.seen)
+
+
+async def test_T17_null_is_a_result(editor: Editor, puppet: Puppet) -> None:
+    puppet.answers["session/load"] = lambda params: None
+    opened = await editor.execute("acp.session.load", agentSessionId="old")
+    assert opened["agentSessionId"] == "old"
+
+
+async def test_S07_a_turn_without_a_word_is_said_to_be_one(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    puppet.end_turn(await puppet.prompted(), "refusal")
+    assert await turn == {"stopReason": "refusal"}
+    assert "without a word" in (await editor.nth("window/showMessage"))["message"]
+    assert sum(message.get("method") == "session/prompt" for message in puppet.seen) == 1
+
+
+async def test_S07_an_error_ends_the_turn_with_its_message(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.send({"id": prompt["id"], "error": {"code": -32002, "message": "Session not found"}})
+    with pytest.raises(LspError, match="Session not found"):
+        await turn
+    assert (await editor.nth("window/showMessage"))["type"] == 1
+    assert (await editor.state())["status"] == "idle"
+
+
+async def test_S10_a_cancel_closes_open_calls_at_once(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.tool("t1", status="in_progress")
+    puppet.tool("t2", status="completed")
+
+    async def both() -> bool:
+        return len((await editor.state())["toolCalls"]) == 2
+
+    await editor.eventually(both)
+    await editor.execute("acp.session.cancel")
+    calls = (await editor.state())["toolCalls"]
+    assert [call["status"] for call in calls] == ["cancelled", "completed"]
+    assert calls[0]["closedBy"] == "sidecar"
+    puppet.tool("t1", "tool_call_update", status="in_progress")
+    puppet.tool("t1", "tool_call_update", title="later")
+
+    async def titled() -> bool:
+        return bool((await editor.state())["toolCalls"][0]["title"] == "later")
+
+    await editor.eventually(titled)
+    assert (await editor.state())["toolCalls"][0]["status"] == "cancelled"
+    puppet.tool("t1", "tool_call_update", status="completed")
+    puppet.end_turn(prompt, "cancelled")
+    assert await turn == {"stopReason": "cancelled"}
+    assert (await editor.state())["toolCalls"][0]["status"] == "completed"
+
+
+async def test_S11_after_a_cancel_nothing_is_written(
+    editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    file = ws / "a.txt"
+    file.write_text("before\n")
+    editor.open(file)
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    await editor.execute("acp.session.cancel")
+    diff = {"type": "diff", "path": str(file), "oldText": "before\n", "newText": "after\n"}
+    puppet.tool("t1", status="pending", content=[diff])
+    refused = await puppet.write(file, "after\n")
+    assert "cancelled" in refused["error"]["message"]
+    puppet.end_turn(prompt, "cancelled")
+    await turn
+    # Nor by an agent that is late.
+    assert "error" in await puppet.write(file, "after\n")
+    assert file.read_text() == "before\n"
+    assert editor.all("workspace/applyEdit") == []
+    # The next prompt is a new word of the user's.
+    editor.start("acp.session.prompt", text="do it")
+    await puppet.prompted()
+    assert "result" in await puppet.write(file, "after\n")
+    assert file.read_text() == "after\n"
+
+
+async def test_S12_an_update_for_an_unknown_call(editor: Editor, puppet: Puppet) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    puppet.tool("tX", "tool_call_update", status="in_progress")
+    puppet.tool("tY", "tool_call_update", title="has something")
+    puppet.end_turn(prompt)
+    await turn
+    calls = (await editor.state())["toolCalls"]
+    assert [(call["toolCallId"], call["kind"]) for call in calls] == [("tY", "other")]
+
+
+async def test_S14_an_id_used_again_in_a_later_turn_is_another_call(
+    editor: Editor, puppet: Puppet
+) -> None:
+    for title in ("first", "second"):
+        _, turn = editor.start("acp.session.prompt", text=title)
+        prompt = await puppet.prompted()
+        puppet.tool("t1", title=title, status="completed")
+        puppet.end_turn(prompt)
+        await turn
+    calls = (await editor.state())["toolCalls"]
+    assert [(call["title"], call["turn"]) for call in calls] == [("first", 1), ("second", 2)]
+
+
+async def test_S15_the_echo_of_the_prompt_is_not_shown_twice(
+    editor: Editor, puppet: Puppet
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="do the thing")
+    prompt = await puppet.prompted()
+    for part in ("do the", " thing"):
+        puppet.update("user_message_chunk", content={"type": "text", "text": part})
+    puppet.say("done")
+    puppet.end_turn(prompt)
+    await turn
+    assert texts(await editor.state(), "user") == ["do the thing"]
+
+
+async def test_S16_a_second_prompt_waits_for_the_first(editor: Editor, puppet: Puppet) -> None:
+    _, first = editor.start("acp.session.prompt", text="one")
+    _, second = editor.start("acp.session.prompt", text="two")
+    prompt = await puppet.prompted()
+    (waiting,) = await editor.execute("acp.session.queue")
+    assert waiting["text"] == "two"
+    assert sum(message.get("method") == "session/prompt" for message in puppet.seen) == 1
+    puppet.say("1")
+    puppet.end_turn(prompt)
+    await first
+    prompt = await puppet.prompted()
+    assert prompt["params"]["prompt"] == [{"type": "text", "text": "two"}]
+    puppet.say("2")
+    puppet.end_turn(prompt)
+    assert await second == {"stopReason": "end_turn"}
+
+
+async def test_S16_what_waits_can_be_edited_and_dropped(editor: Editor, puppet: Puppet) -> None:
+    editor.start("acp.session.prompt", text="one")
+    prompt = await puppet.prompted()
+    _, second = editor.start("acp.session.prompt", text="two")
+    _, third = editor.start("acp.session.prompt", text="three")
+    waiting = await editor.execute("acp.session.queue")
+    assert [entry["text"] for entry in waiting] == ["two", "three"]
+    left = await editor.execute(
+        "acp.session.queue",
+        edit={"turnId": waiting[1]["turnId"], "text": "THREE"},
+        drop=waiting[0]["turnId"],
+    )
+    assert [entry["text"] for entry in left] == ["THREE"]
+    assert await second == {"stopReason": "cancelled"}
+    assert (await editor.state())["queue"] == left
+    puppet.end_turn(prompt)
+    prompt = await puppet.prompted()
+    assert prompt["params"]["prompt"][0]["text"] == "THREE"
+    puppet.say("3")
+    puppet.end_turn(prompt)
+    assert await third == {"stopReason": "end_turn"}
+
+
+async def test_cancelling_the_command_cancels_the_turn(editor: Editor, puppet: Puppet) -> None:
+    request, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    editor.cancel(request)
+    await puppet.incoming("session/cancel")
+    puppet.end_turn(prompt, "cancelled")
+    assert await turn == {"stopReason": "cancelled"}
+
+
+async def test_cancelling_a_waiting_prompt_drops_it_alone(editor: Editor, puppet: Puppet) -> None:
+    _, first = editor.start("acp.session.prompt", text="one")
+    prompt = await puppet.prompted()
+    request, second = editor.start("acp.session.prompt", text="two")
+    await editor.eventually(lambda: editor.execute("acp.session.queue"))
+    editor.cancel(request)
+    assert await second == {"stopReason": "cancelled"}
+    puppet.say("x")
+    puppet.end_turn(prompt)
+    assert await first == {"stopReason": "end_turn"}
+    assert not any(message.get("method") == "session/cancel" for message in puppet.seen)
+
+
+@pytest.mark.parametrize("end", ["end_turn", "error"])
+async def test_a_cancelled_turn_is_cancelled_whatever_the_agent_calls_it(
+    editor: Editor, puppet: Puppet, end: str
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    await editor.execute("acp.session.cancel")
+    if end == "error":
+        puppet.send({"id": prompt["id"], "error": {"code": -32603, "message": "aborted"}})
+    else:
+        puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "cancelled"}
+    assert editor.all("window/showMessage") == []
+
+
+async def test_without_waiting_the_turn_s_id_comes_at_once(editor: Editor, puppet: Puppet) -> None:
+    begun = await editor.execute("acp.session.prompt", text="go", wait=False)
+    assert set(begun) == {"turnId"}
+    puppet.say("x")
+    puppet.end_turn(await puppet.prompted())
+
+    async def idle() -> bool:
+        return bool((await editor.state())["status"] == "idle")
+
+    await editor.eventually(idle)
+
+
+async def test_a_turn_shows_progress_whose_button_cancels_it(
+    editor: Editor, puppet: Puppet
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+
+    def begun() -> Any:
+        return [
+            params
+            for params in editor.all("$/progress")
+            if params["value"]["kind"] == "begin" and "working" in params["value"]["title"]
+        ]
+
+    (progress,) = await editor.until(begun)
+    assert progress["value"]["cancellable"] is True
+    editor.notify("window/workDoneProgress/cancel", {"token": progress["token"]})
+    await puppet.incoming("session/cancel")
+    puppet.end_turn(prompt, "cancelled")
+    await turn
+    await editor.until(
+        lambda: {"token": progress["token"], "value": {"kind": "end"}} in editor.all("$/progress")
+    )
+
+
+async def test_an_agent_that_dies_fails_every_prompt_with_its_last_words(
+    editor: Editor, puppet: Puppet
+) -> None:
+    _, first = editor.start("acp.session.prompt", text="one")
+    await puppet.prompted()
+    _, second = editor.start("acp.session.prompt", text="two")
+    await editor.eventually(lambda: editor.execute("acp.session.queue"))
+    puppet.hang_up()
+    for turn in (first, second):
+        with pytest.raises(LspError, match="puppet has ended"):
+            await turn
+    assert (await editor.state())["status"] == "dead"
+    with pytest.raises(LspError, match=r"acp\.session\.new"):
+        await editor.execute("acp.session.prompt", text="three")
+    opened = await editor.execute("acp.session.new")
+    assert puppet.connections == 2
+    assert opened["agentSessionId"] == "S2"
+
+
+async def test_context_is_a_link_or_the_text_as_it_is_now(
+    editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    file = ws / "a.py"
+    file.write_text("one\ntwo\nthree\n")
+    uri = editor.open(file)
+    editor.type(uri, 1, 0, "TWO", delete=3)
+    lines = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
+    editor.start("acp.session.prompt", text="see", context=[{"uri": uri, "range": lines}])
+    prompt = await puppet.prompted()
+    link = prompt["params"]["prompt"][1]
+    assert (link["type"], link["uri"]) == ("resource_link", uri)
+    puppet.end_turn(prompt)
+
+
+class TestEmbeddedContext:
+    @pytest.fixture
+    async def editor(
+        self, idle_editor: Editor, ws: Path, settings: dict[str, Any], puppet: Puppet
+    ) -> Editor:
+        puppet.capabilities = {"promptCapabilities": {"embeddedContext": True}}
+        await idle_editor.initialize(ws, settings=settings)
+        return idle_editor
+
+    async def test_it_is_the_buffer_s_text(self, editor: Editor, puppet: Puppet, ws: Path) -> None:
+        file = ws / "a.py"
+        file.write_text("one\ntwo\nthree\n")
+        uri = editor.open(file)
+        editor.type(uri, 1, 0, "TWO", delete=3)
+        lines = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
+        editor.start("acp.session.prompt", text="see", context=[{"uri": uri, "range": lines}])
+        resource = (await puppet.prompted())["params"]["prompt"][1]["resource"]
+        assert resource == {"uri": uri, "text": "TWO\n"}
+
+    async def test_P19_a_document_that_is_no_file_goes_as_its_text(
+        self, editor: Editor, puppet: Puppet, ws: Path
+    ) -> None:
+        uri = editor.open("", "scratch\n", uri="untitled:Untitled-1")
+        editor.start("acp.session.prompt", text="see", context=[{"uri": uri}])
+        resource = (await puppet.prompted())["params"]["prompt"][1]["resource"]
+        assert resource == {"uri": uri, "text": "scratch\n"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ({}, "text"),
+        ({"text": 5}, "'text' must be a text"),
+        ({"text": "x", "wait": "no"}, "'wait' must be true or false"),
+        ({"text": "x", "context": [{}]}, "'uri'"),
+        ({"text": "x", "context": [{"uri": "file:///x", "range": 5}]}, "LSP range"),
+        ({"text": "x", "sessionId": "nope"}, r"acp\.session\.new"),
+        ({"content": "x"}, "'content' must be a list"),
+    ],
+)
+async def test_bad_arguments_get_an_error_that_says_what_to_do(
+    editor: Editor, argument: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(LspError, match=says):
+        await editor.execute("acp.session.prompt", **argument)
+
+
+class TestTranscript:
+    """An editor that draws the conversation gets its blocks as upserts."""
+
+    @pytest.fixture
+    async def editor(self, idle_editor: Editor, ws: Path, settings: dict[str, Any]) -> Editor:
+        can = capabilities(transcript=True)
+        await idle_editor.initialize(ws, settings=settings, can=can)
+        return idle_editor
+
+    @staticmethod
+    def blocks(editor: Editor) -> dict[str, Any]:
+        latest: dict[str, Any] = {}
+        for params in editor.all("acp/transcript"):
+            for block in params["blocks"]:
+                latest[block["id"]] = block
+        return latest
+
+    async def test_the_last_state_of_each_block_arrives(
+        self, editor: Editor, puppet: Puppet
+    ) -> None:
+        _, turn = editor.start("acp.session.prompt", text="go")
+        prompt = await puppet.prompted()
+        puppet.update("plan", entries=[{"content": "a", "priority": "high", "status": "pending"}])
+        for number in range(300):
+            puppet.say(f"{number} ")
+        puppet.tool("t1", status="in_progress")
+        puppet.tool("t1", "tool_call_update", status="completed")
+        request = puppet.ask({"toolCallId": "t2", "title": "ask"}, OPTIONS)
+        await editor.dialog()
+        editor.click("Allow")
+        await puppet.outcome(request)
+        puppet.end_turn(prompt)
+        await turn
+
+        def settled() -> Any:
+            latest = self.blocks(editor)
+            return latest if latest.get("status", {}).get("status") == "idle" else None
+
+        latest = await editor.until(settled)
+        by_kind: dict[str, list[Any]] = {}
+        for block in latest.values():
+            by_kind.setdefault(block["kind"], []).append(block)
+        assert by_kind["plan"][0]["entries"][0]["content"] == "a"
+        said = by_kind["message"][-1]["content"][0]["text"]
+        assert said == "".join(f"{number} " for number in range(300))
+        assert by_kind["toolCall"][0]["status"] == "completed"
+        assert by_kind["permission"][0]["state"] == "answered"
+        # A few hundred updates are a handful of messages.
+        assert len(editor.all("acp/transcript")) < 60
+        snapshot = await editor.call(
+            "acp/transcript/snapshot", {"sessionId": editor.all("acp/transcript")[0]["sessionId"]}
+        )
+        assert {block["id"]: block for block in snapshot["blocks"]} == latest
+
+    async def test_T16_long_output_is_sent_in_bounds(self, editor: Editor, puppet: Puppet) -> None:
+        _, turn = editor.start("acp.session.prompt", text="go")
+        prompt = await puppet.prompted()
+        puppet.tool("t1", status="in_progress")
+        output = "x" * 300_000
+        content = [{"type": "content", "content": {"type": "text", "text": output}}]
+        for _ in range(100):
+            puppet.tool("t1", "tool_call_update", content=content)
+        puppet.tool("t1", "tool_call_update", status="completed")
+        puppet.end_turn(prompt)
+        await turn
+        await editor.until(lambda: self.blocks(editor).get("status", {}).get("status") == "idle")
+        size = sum(len(json.dumps(params)) for params in editor.all("acp/transcript"))
+        assert size < 3_000_000
+        assert self.blocks(editor)["toolCall:t1"]["status"] == "completed"
