@@ -10,16 +10,11 @@ may begin with; the mark and the way lines end belong to the file and survive a 
 from __future__ import annotations
 
 import asyncio
-import codecs
-import hashlib
-import io
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeVar
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from attrs import frozen
 
@@ -28,8 +23,18 @@ from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort, alike
 from acp_sidecar.workspace.problems import FileProblem, Moved
-from acp_sidecar.workspace.textdiff import fit, line_end, merge3, same_text
-from acp_sidecar.workspace.uris import path_key, uri_key
+from acp_sidecar.workspace.textdiff import fit, merge3, same_text
+from acp_sidecar.workspace.texts import (
+    BOM,
+    FileText,
+    Missing,
+    Said,
+    decode,
+    encode,
+    window,
+)
+from acp_sidecar.workspace.unsaved import Unsaved
+from acp_sidecar.workspace.uris import path_key
 
 __all__ = [
     "DocumentEdit",
@@ -46,38 +51,9 @@ log = logging.getLogger(__name__)
 DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
-_BOM: Final = "\ufeff"
 _ATTEMPTS: Final = 4
-_TEXTS_REMEMBERED: Final = 1024
-_CLOSED_REMEMBERED: Final = 32
 
 T = TypeVar("T")
-
-
-@frozen
-class FileText:
-    """What a file says now. ``text`` is without its byte order mark."""
-
-    text: str
-    source: Literal["buffer", "disk"]
-    eol: str | None
-    """How most of its lines end; None where none does."""
-    bom: bool = False
-    stamp: Stamp | None = None
-    """The state of the file it was read from; None for a buffer."""
-    encoding: str = "utf-8"
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file."""
-        return encode(self.text, self.bom)
-
-
-@frozen
-class Missing:
-    """There is no such file."""
-
-    path: Path
 
 
 @frozen
@@ -95,45 +71,6 @@ class WriteOutcome:
     @property
     def created(self) -> bool:
         return isinstance(self.before, Missing)
-
-
-def window(text: str, line: int | None = None, limit: int | None = None) -> str:
-    """``limit`` lines of ``text`` from ``line`` on, each with its own terminator.
-
-    ``line`` is 1-based (0 is taken for the first line). Without either argument the text as
-    it is, past its end nothing. Lines end as LSP says. Raises ``ValueError`` for negative
-    numbers.
-    """
-    if line is None and limit is None:
-        return text
-    start = max((1 if line is None else line) - 1, 0)
-    if (line or 0) < 0 or (limit or 0) < 0:
-        raise ValueError("line and limit cannot be negative")
-    end = None if limit is None else start + limit
-    lines = io.StringIO(text, newline="")
-    if start > len(text):
-        return ""
-    return "".join(islice(lines, start, None if end is None or end > len(text) else end))
-
-
-def decode(data: bytes, path: Path) -> tuple[str, bool]:
-    """The text of a file and whether a byte order mark came before it.
-
-    Raises :class:`FileProblem` (``encoding``) for anything but UTF-8 text.
-    """
-    bom = data.startswith(codecs.BOM_UTF8)
-    try:
-        text = data[3:].decode("utf-8") if bom else data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileProblem("encoding", path, f"Not a UTF-8 text file ({error.reason})") from None
-    if "\0" in text:
-        raise FileProblem("encoding", path, "Not a UTF-8 text file (it holds null bytes)")
-    return text, bom
-
-
-def encode(text: str, bom: bool) -> bytes:
-    """The bytes of a text. Raises ``UnicodeEncodeError`` for lone surrogates."""
-    return (codecs.BOM_UTF8 if bom else b"") + text.encode("utf-8")
 
 
 class Files:
@@ -156,15 +93,9 @@ class Files:
         take to reload a file, or to show an edit it has answered. ``answer``: seconds it may
         take to answer one."""
         self._documents = documents
-        self._limit = limit
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._compared: WeakKeyDictionary[Document, tuple[str, Stamp]] = WeakKeyDictionary()
-        self._stamps: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
-        self._once_on_disk: OrderedDict[bytes, None] = OrderedDict()
-        self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
-        documents.subscribe(self._opened, to=("open",))
-        documents.subscribe(self._closed, to=("close",))
+        self._unsaved = Unsaved(documents, limit)
 
     # --- what a file says ----------------------------------------------------------------
 
@@ -173,13 +104,11 @@ class Files:
 
         Raises :class:`FileProblem` for what is no readable text file.
         """
-        document = self._unsaved(path)
+        document = self._unsaved.document(path)
         if document is not None:
             text = document.text
-            return FileText(
-                text.removeprefix(_BOM), "buffer", line_end(text), text.startswith(_BOM)
-            )
-        return self._on_disk(path)
+            return FileText(text.removeprefix(BOM), "buffer", text.startswith(BOM))
+        return self._unsaved.on_disk(path)
 
     async def current(self, path: Path) -> FileText | Missing:
         """What the file says once the write that is under way, if any, is done.
@@ -209,28 +138,16 @@ class Files:
 
         Raises :class:`FileProblem`.
         """
-        try:
-            return disk.read(path, self._limit)
-        except FileProblem as problem:
-            if problem.kind == "missing":
-                return None
-            raise
+        return self._unsaved.raw(path)
 
     def ours(self, document: Document) -> bool:
         """Whether a change the editor has just told of is not the user's doing: an edit of
         ours has come about, or the editor has loaded the file anew."""
         if self._buffers.expects(document):
             return True
-        if document.real is None:
-            return False
-        stamp = disk.stamp(document.real)
-        if stamp is None or self._stamps.get(document) == stamp:
-            return False
-        self._stamps[document] = stamp
-        now = self._text_on_disk(document.real)
-        return now is not None and alike(self._documents, document, now)
+        return self._unsaved.reloaded(document)
 
-    def still(self, path: Path, said: FileText | Missing | Snapshot) -> bool:
+    def still(self, path: Path, said: Said) -> bool:
         """Whether a file certainly says what it said before, without reading it."""
         if any(document.dirty for document in self._documents.all_at(path)):
             return False
@@ -291,7 +208,7 @@ class Files:
         path: Path,
         content: str | bytes,
         *,
-        expected: FileText | Missing | Snapshot,
+        expected: Said,
         label: str = "",
         bom: bool = False,
         mode: int | None = None,
@@ -338,7 +255,7 @@ class Files:
         if isinstance(now, Missing):
             return content, False
         if now.bom or now.source == "buffer":
-            content = content.removeprefix(_BOM)
+            content = content.removeprefix(BOM)
         content = fit(content, now.text)
         if content == now.text:
             return content, False
@@ -346,7 +263,7 @@ class Files:
             seen = self._unseen(path, now, content)
             if seen is None:
                 return content, False
-        seen = fit(seen.removeprefix(_BOM), now.text)
+        seen = fit(seen.removeprefix(BOM), now.text)
         if same_text(seen, now.text):
             return content, False
         both = merge3(seen, now.text, content)
@@ -364,7 +281,7 @@ class Files:
         """What a writer that never asked has most likely seen; None for what is there."""
         if now.source == "disk":
             return None
-        on_disk = self._text_on_disk(path)
+        on_disk = self._unsaved.text_on_disk(path)
         document = self._documents.at(path)
         saved = None if document is None else document.saved_text
         if on_disk is None or same_text(on_disk, content):
@@ -383,12 +300,12 @@ class Files:
                 "The file has unsaved changes and carriage returns within its lines, which "
                 "editors count differently. It has to be saved first",
             )
-        await self._buffers.edit(document, (_BOM if bom else "") + text, label)
+        await self._buffers.edit(document, (BOM if bom else "") + text, label)
 
     async def _store(
         self,
         path: Path,
-        now: FileText | Missing | Snapshot,
+        now: Said,
         data: bytes,
         label: str,
         mode: int | None = None,
@@ -403,7 +320,7 @@ class Files:
             text = decode(data, path)[0]
         except FileProblem:
             return
-        self._remember(text)
+        self._unsaved.remember(text)
         try:
             for uri, before in shown.items():
                 await self._bring_along(uri, before, text, label)
@@ -457,10 +374,8 @@ class Files:
             return text
         return text if isinstance(now, Missing) else now.text
 
-    def _if_still(
-        self, path: Path, expected: FileText | Missing | Snapshot
-    ) -> FileText | Missing | Snapshot:
-        now: FileText | Missing | Snapshot
+    def _if_still(self, path: Path, expected: Said) -> Said:
+        now: Said
         if isinstance(expected, Snapshot):
             raw = self.raw(path)
             now = Missing(path) if raw is None else raw
@@ -474,85 +389,6 @@ class Files:
         if not same:
             raise FileProblem("changed", path, "The file has just changed")
         return now
-
-    # --- buffer or disk -----------------------------------------------------------------------
-
-    def _on_disk(self, path: Path) -> FileText | Missing:
-        raw = self.raw(path)
-        if raw is None:
-            return Missing(path)
-        text, bom = decode(raw.data, path)
-        if self._documents.all_at(path):
-            self._remember(text)
-        return FileText(text, "disk", line_end(text), bom, raw.stamp)
-
-    def _text_on_disk(self, path: Path) -> str | None:
-        try:
-            now = self._on_disk(path)
-        except FileProblem:
-            return None
-        return None if isinstance(now, Missing) else now.text
-
-    def _unsaved(self, path: Path) -> Document | None:
-        """The document with the user's unsaved changes to a file, if there is one."""
-        unsaved = [
-            document
-            for document in self._documents.all_at(path)
-            if document.dirty and not self._equals_disk(document, path)
-        ]
-        if len(unsaved) > 1 and len({document.text for document in unsaved}) > 1:
-            raise FileProblem(
-                "changed", path, "The file is open twice, with different unsaved changes"
-            )
-        return unsaved[0] if unsaved else None
-
-    def _equals_disk(self, document: Document, path: Path) -> bool:
-        """Whether there is nothing to save after all: the editor has loaded what is on disk,
-        or the user has come back to it."""
-        stamp = disk.stamp(path)
-        if stamp is None or self._compared.get(document) == (document.text, stamp):
-            return False
-        text = self._text_on_disk(path)
-        if text is not None and alike(self._documents, document, text):
-            document.mark_clean()
-            return True
-        self._compared[document] = (document.text, stamp)
-        return False
-
-    def _opened(self, document: Document) -> None:
-        """A document may be opened with changes that were never saved: after a restart of
-        ours, or from the editor's own backup. Only one that says what the file says, or
-        said lately, is clean."""
-        if document.real is None:
-            return
-        text, saved = self._closed_unsaved.pop(uri_key(document.uri), (None, None))
-        if text == document.text:
-            document.mark_dirty(saved)
-            return
-        try:
-            now = self._on_disk(document.real)
-        except FileProblem:
-            return
-        if isinstance(now, Missing):
-            clean = document.text in ("", "\n", "\r\n")
-        else:
-            clean = alike(self._documents, document, now.text)
-        if not clean and _digest(document.text) not in self._once_on_disk:
-            document.mark_dirty()
-
-    def _closed(self, document: Document) -> None:
-        """Some editors close a document and open it again as it is, unsaved changes and all."""
-        if document.real is not None and document.dirty:
-            self._closed_unsaved[uri_key(document.uri)] = (document.text, document.saved_text)
-            while len(self._closed_unsaved) > _CLOSED_REMEMBERED:
-                self._closed_unsaved.popitem(last=False)
-
-    def _remember(self, text: str) -> None:
-        digest = _digest(text)
-        self._once_on_disk[digest] = None
-        self._once_on_disk.move_to_end(digest)
-        while len(self._once_on_disk) > _TEXTS_REMEMBERED:
-            self._once_on_disk.popitem(last=False)
 
     def _lock(self, path: Path) -> asyncio.Lock:
         key = path_key(str(path))
@@ -575,14 +411,7 @@ def _bytes(now: FileText | Missing, text: str) -> bytes:
     return encode(text, isinstance(now, FileText) and now.bom)
 
 
-def _digest(text: str) -> bytes:
-    plain = text.removeprefix(_BOM).replace("\r\n", "\n").removesuffix("\n")
-    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _take_back(
-    path: Path, data: bytes, before: FileText | Missing | Snapshot, stamp: Stamp
-) -> None:
+def _take_back(path: Path, data: bytes, before: Said, stamp: Stamp) -> None:
     try:
         if isinstance(before, Missing):
             disk.remove(path, stamp)

@@ -27,14 +27,12 @@ from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.textdiff import Hunk, fit, hunks, merge3, same_text
+from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.uris import path_to_uri
 
 log = logging.getLogger(__name__)
 
 Status: TypeAlias = Literal["modified", "created", "deleted"]
-
-Said: TypeAlias = FileText | Missing | Snapshot
-"""What a file said: text, nothing, or bytes that are no text."""
 
 _STEPS_KEPT: Final = 64
 """Keeps and reverts that can be taken back."""
