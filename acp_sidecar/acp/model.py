@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
-from attrs import field, frozen
+from attrs import field
 
 from acp_sidecar.acp.values import UNSET as UNSET
 from acp_sidecar.acp.values import Unset as Unset
-from acp_sidecar.acp.values import wire
+from acp_sidecar.acp.values import frozen, wire
 
 Json: TypeAlias = Any
 """Any JSON value."""

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+
+if TYPE_CHECKING:
+    from attrs import frozen as frozen
+else:
+    # Making an instance of a class that is really frozen costs several times as much, and a
+    # flood of updates makes millions. The type checker sees to it that nobody changes one.
+    frozen = attrs.define
 
 
 class Unset(enum.Enum):

@@ -8,16 +8,10 @@ after a final status is another call.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
-
 from acp_sidecar.acp.model import ToolCallContentChunk, ToolCallUpsert
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.session.timeline import Timeline
 from acp_sidecar.session.toolcall import ToolCall
-
-NOT_BLANKED: Final = ("title", "name", "content", "locations", "raw_input", "raw_output")
-"""What a permission request may replace in a tool call, but not empty."""
 
 
 class Calls:
@@ -46,7 +40,7 @@ class Calls:
         """
         known = self._latest.get(event.tool_call_id)
         another = known is not None and not known.open and known.turn != turn
-        return self._fold(event, turn, None if another else known, keep=NOT_BLANKED)
+        return self._fold(event, turn, None if another else known, keep_stored=True)
 
     def chunk(self, event: ToolCallContentChunk, turn: int) -> list[Change]:
         """Fold one more piece of a call's content."""
@@ -71,11 +65,12 @@ class Calls:
         event: ToolCallUpsert,
         turn: int,
         tool_call: ToolCall | None,
-        keep: Collection[str] = (),
+        *,
+        keep_stored: bool = False,
     ) -> list[Change]:
         if tool_call is None:
             tool_call = self._new(event.tool_call_id, turn)
-        tool_call.patch(event, keep=keep)
+        tool_call.patch(event, keep_stored=keep_stored)
         if not tool_call.open:
             self._open.pop(tool_call.key, None)
         return self._show(tool_call, event, announced=event.announces)

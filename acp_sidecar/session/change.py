@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from attrs import field, frozen
-
 from acp_sidecar.acp.model import (
     AvailableCommand,
     ConfigOption,
@@ -14,6 +12,7 @@ from acp_sidecar.acp.model import (
     ToolCallUpsert,
     UsageUpdate,
 )
+from acp_sidecar.acp.values import frozen
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.question import Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
@@ -83,7 +82,7 @@ class CompactionChanged:
 @frozen(eq=False)
 class TerminalChanged:
     terminal: Terminal
-    appended: str | None = field(default=None)
+    appended: str | None = None
     """The text that was added; None where anything else changed."""
 
 

@@ -38,7 +38,7 @@ class Blocks:
             self.append(block)
 
     def append(self, block: ContentBlock) -> None:
-        if block.__class__ is not TextContent or not isinstance(block, TextContent):
+        if not isinstance(block, TextContent):
             self._items.append(block)
             return
         last = self._items[-1] if self._items else None

@@ -40,11 +40,12 @@ class Messages:
         was no prompt of ours, it is what the user said.
         """
         echo = self._echo
-        if echo is None:
-            return [self._say(event, turn)]
-        if event.role == "user" and not replay and echo.takes(event):
-            return []
-        return [*self.settle(turn), self._say(event, turn)]
+        if echo is not None:
+            if event.role == "user" and not replay and echo.takes(event):
+                return []
+            if echo.holds:
+                return [*self.settle(turn), self._say(event, turn)]
+        return [self._say(event, turn)]
 
     def settle(self, turn: int) -> list[Change]:
         """Something else happens: what looked like the beginning of an echo was none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, Literal
 
 from attrs import define, field
@@ -14,7 +13,6 @@ from acp_sidecar.acp.model import (
     Json,
     JsonObject,
     Location,
-    Patch,
     ToolCallContent,
     ToolCallUpsert,
 )
@@ -53,29 +51,34 @@ class ToolCall:
     @property
     def has_something_to_show(self) -> bool:
         said = (self.title, self.name, self.content, self.locations)
-        return any(said) or any(
-            raw is not None and raw not in ("", [], {}) for raw in (self.raw_input, self.raw_output)
-        )
+        return any(said) or _says(self.raw_input) or _says(self.raw_output)
 
-    def patch(self, upsert: ToolCallUpsert, *, keep: Collection[str] = ()) -> None:
+    def patch(self, upsert: ToolCallUpsert, *, keep_stored: bool = False) -> None:
         """Lay ``upsert`` over what is known.
 
         A status that is not final never reopens a call; a final one takes the call back
-        from whoever closed it. ``_meta`` is laid over key by key. ``keep`` names
-        attributes that an empty value must not blank.
+        from whoever closed it. ``_meta`` is laid over key by key. ``keep_stored``: an
+        empty value does not blank what is known.
         """
-        for name, empty in _PATCHED:
-            value = getattr(upsert, name)
-            if value is UNSET:
-                continue
-            value = empty if value is None else value
-            if name in keep and not value:
-                continue
-            setattr(self, name, value)
-        if upsert.content is not UNSET and (upsert.content or "content" not in keep):
-            self.content = list(upsert.content or ())
+        # Written out, as it runs for every update of a flood.
+        if upsert.title is not UNSET and (upsert.title or not keep_stored):
+            self.title = upsert.title
+        if upsert.name is not UNSET and (upsert.name or not keep_stored):
+            self.name = upsert.name
+        if upsert.kind is not UNSET:
+            self.kind = upsert.kind or "other"
         if upsert.status is not UNSET:
             self._move_to(upsert.status or "pending")
+        if upsert.content is not UNSET and (upsert.content or not keep_stored):
+            self.content = list(upsert.content or ())
+        if upsert.locations is not UNSET and (upsert.locations or not keep_stored):
+            self.locations = upsert.locations or ()
+        if upsert.raw_input is not UNSET and (_says(upsert.raw_input) or not keep_stored):
+            self.raw_input = upsert.raw_input
+        if upsert.raw_output is not UNSET and (_says(upsert.raw_output) or not keep_stored):
+            self.raw_output = upsert.raw_output
+        if upsert.capabilities is not UNSET:
+            self.capabilities = upsert.capabilities
         if upsert.meta is not UNSET:
             self.meta = {**(self.meta or {}), **upsert.meta} if upsert.meta else None
         if upsert.unknown:
@@ -115,13 +118,6 @@ class ToolCall:
         }
 
 
-_PATCHED: tuple[tuple[str, Patch[Any]], ...] = (
-    ("title", None),
-    ("name", None),
-    ("kind", "other"),
-    ("locations", ()),
-    ("raw_input", None),
-    ("raw_output", None),
-    ("capabilities", None),
-)
-"""The attributes that a patch replaces, and what null resets each to."""
+def _says(raw: Json) -> bool:
+    """Whether a free-form value says anything: ``false`` and 0 do."""
+    return raw is not None and raw not in ("", [], {})
