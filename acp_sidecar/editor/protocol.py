@@ -76,7 +76,7 @@ class SidecarProtocol(LanguageServerProtocol):
         self._frames = FrameDecoder()
         self._inbox: deque[bytes | BadFrame | None] = deque()
         self._resuming = False
-        self._requests: dict[str, Handler] = {
+        self.built_in_requests: dict[str, Handler] = {
             types.INITIALIZE: server._initialize,
             types.SHUTDOWN: server._shut_down,
             types.WORKSPACE_EXECUTE_COMMAND: server._execute_command,
@@ -181,7 +181,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if self.phase is Phase.NEW and method != types.INITIALIZE:
             self._respond_error(message_id, SERVER_NOT_INITIALIZED, "initialize comes first")
             return False
-        handler = self._requests.get(method) or self._handler(method)
+        handler = self.built_in_requests.get(method) or self._handler(method)
         if handler is None:
             self._respond_error(message_id, METHOD_NOT_FOUND, f"unknown method {method!r}")
             return False

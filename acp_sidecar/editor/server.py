@@ -110,12 +110,15 @@ class SidecarServer(LanguageServer):
     # --- what the server offers -----------------------------------------------------
 
     def handle(self, method: str, handler: Handler) -> None:
-        """Handle a request or notification of the client's, any method not built in.
+        """Handle a request or notification of the client's.
 
         ``handler(params)`` gets plain JSON and returns plain JSON, or an awaitable of it;
         a client's ``$/cancelRequest`` cancels the awaitable. An error in it answers the
         request: a :class:`CommandError` with its own message and code.
+
+        Raises :class:`ValueError` for a request that is built in, see the callbacks.
         """
+        self._refuse_built_in(method)
         self.protocol.handlers[method] = handler
 
     def provide(self, method: str, handler: Handler, capability: Mapping[str, Json]) -> None:
@@ -143,6 +146,16 @@ class SidecarServer(LanguageServer):
             self._commands[command_name] = handler
         return register
 
+    def feature(self, feature_name: str, options: Any | None = None) -> Callable[[F], F]:
+        """pygls' decorator, for a handler that wants lsprotocol's classes; else as
+        :meth:`handle`. pygls announces it."""
+        self._refuse_built_in(feature_name)
+        return super().feature(feature_name, options)
+
+    def _refuse_built_in(self, method: str) -> None:
+        if method in self.protocol.built_in_requests:
+            raise ValueError(f"{method} is built in; use the server's callbacks")
+
     def thread(self) -> Callable[[F], F]:
         """Refused: raises :class:`TypeError`. Blocking work belongs in a thread of the
         handler's own (:func:`asyncio.to_thread`), awaited by an async handler."""
@@ -150,16 +163,23 @@ class SidecarServer(LanguageServer):
 
     # --- what the server asks and tells the client -----------------------------------
 
-    async def request(self, method: str, params: Mapping[str, Json] | None = None) -> Json:
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Json] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Json:
         """Ask the client. Plain JSON in and out; ``result: null`` is None.
 
-        When the awaiting task is cancelled the client is told by ``$/cancelRequest``, and
-        its late answer dropped.
+        When the awaiting task is cancelled, or after ``timeout`` seconds, the client is told
+        by ``$/cancelRequest`` and its late answer dropped.
 
         Raises :class:`ClientError` for an error of the client's, :class:`ClientGone` when it
-        went, or shut us down, before it answered.
+        went, or shut us down, before it answered, :class:`TimeoutError` when it took too long.
         """
-        return await self.protocol.calls.begin(method, params)
+        async with asyncio.timeout(timeout):
+            return await self.protocol.calls.begin(method, params)
 
     def notify_json(
         self,

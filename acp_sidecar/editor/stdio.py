@@ -75,13 +75,14 @@ def take_standard_streams() -> tuple[int, int]:
 
 
 def _is_pipe(descriptor: int) -> bool:
+    if _WINDOWS:
+        # Pipes there cannot be polled, nor told apart.
+        return False
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def _pollable(source: int, target: int) -> tuple[bool, bool]:
-    if _WINDOWS:
-        return False, False
     if _is_pipe(source) and os.path.samestat(os.fstat(source), os.fstat(target)):
         # asyncio takes bytes that arrive on a pipe it writes to for its end.
         return False, False

@@ -19,6 +19,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient
 
+from acp_sidecar.editor import parent
 from tests.editor.client import SERVERS, Client, frame, line_in, serving, serving_by_shell
 
 URI = "file:///ws/a.txt"
@@ -529,6 +530,15 @@ async def test_a_withdrawn_request_is_cancelled_and_its_late_answer_dropped(
     assert client.stderr == b""
 
 
+async def test_G07_a_client_that_never_answers_is_given_up(client: Client) -> None:
+    asking = client.command("test.ask", {"method": "workspace/applyEdit", "timeout": 0.05})
+    request = await client.incoming("workspace/applyEdit")
+    assert (await client.incoming("$/cancelRequest"))["params"] == {"id": request["id"]}
+    assert (await client.response(asking))["result"] == "timed out"
+    client.answer(request, {"applied": True})
+    assert await client.call("acp/echo", {"a": 1}) == {"a": 1}
+
+
 async def test_G01_blocking_work_does_not_keep_replies_from_being_read(client: Client) -> None:
     """More blocked threads at once than any pool of two would have; no reply is lost."""
     blocked = {client.command("test.block") for _ in range(5)}
@@ -539,8 +549,11 @@ async def test_G01_blocking_work_does_not_keep_replies_from_being_read(client: C
     assert answers == blocked
 
 
-async def test_G01_thread_handlers_are_refused_with_advice(client: Client) -> None:
-    assert "asyncio.to_thread" in await client.execute("test.refuse_thread")
+async def test_G01_handlers_that_would_block_or_never_run_are_refused(client: Client) -> None:
+    thread, shutdown, initialize = await client.execute("test.refused")
+    assert "asyncio.to_thread" in thread
+    assert "callbacks" in shutdown
+    assert "callbacks" in initialize
 
 
 # --- the end ---------------------------------------------------------------------------------
@@ -875,6 +888,25 @@ async def test_the_editors_death_is_seen_though_its_pipe_stays_open(notes: Path)
         assert await client.ended() == 1
     editor.wait()
     assert lines(notes)[-1] == "stopped"
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="it is always so here")
+async def test_without_process_descriptors_the_editor_is_polled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(pid: int, flags: int = 0) -> int:
+        raise PermissionError("a sandbox")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    watch = asyncio.create_task(parent.wait_for_end(editor.pid))
+    async with asyncio.timeout(20):
+        done, _ = await asyncio.wait({watch}, timeout=2 * parent.POLL_SECONDS)
+        assert not done
+        editor.kill()
+        editor.wait()
+        assert await watch is True
+        assert await parent.wait_for_end(editor.pid) is False
 
 
 # --- with pytest-lsp, as other people test their servers ------------------------------------------

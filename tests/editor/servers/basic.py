@@ -72,7 +72,11 @@ async def echo_later(params: Any) -> Any:
 async def ask(argument: dict[str, Any]) -> Any:
     """Ask the client and say what became of it."""
     try:
-        answer = await server.request(argument["method"], argument.get("params"))
+        answer = await server.request(
+            argument["method"], argument.get("params"), timeout=argument.get("timeout")
+        )
+    except TimeoutError:
+        return "timed out"
     except ClientError as error:
         return {"code": error.code, "message": error.message, "data": error.data}
     except ClientGone:
@@ -193,12 +197,19 @@ def hover(params: types.HoverParams) -> types.Hover:
     return types.Hover(f"line {params.position.line} of {params.text_document.uri}")
 
 
-def refuse_thread(argument: dict[str, Any]) -> str:
-    try:
-        server.thread()
-    except TypeError as error:
-        return str(error)
-    return "taken"
+def refused(argument: dict[str, Any]) -> list[str]:
+    """What the server says to registrations that would not work."""
+    said: list[str] = []
+    for register in (
+        server.thread,
+        lambda: server.feature(types.SHUTDOWN),
+        lambda: server.handle("initialize", lambda params: None),
+    ):
+        try:
+            register()
+        except (TypeError, ValueError) as error:
+            said.append(str(error))
+    return said
 
 
 for function in (
@@ -207,7 +218,7 @@ for function in (
     block,
     fail,
     memory,
-    refuse_thread,
+    refused,
     say,
     sleep_in_thread,
     stray,
