@@ -108,7 +108,7 @@ def _selection(line: int | None, text: str) -> dict[str, Any] | None:
     if line is None:
         return None
     # Neovim refuses a line past the last one that has text, so an empty rest is no line here.
-    lines = max(len(split_lines(text)) - text.endswith(("\n", "\r")), 1)
+    lines = max(len(split_lines(text)), 1)
     shown = max(min(line, lines), 1) - 1
     position = {"line": shown, "character": 0}
     return {"start": position, "end": dict(position)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -483,7 +484,7 @@ class TestRate:
         puppet.tool("last", locations=at(file, 10))
         await editor.until(lambda: editor.revealed()[-1:] == [("a.py", 9)])
         assert len(editor.all(SHOW)) <= 3
-        gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        gaps = [later - earlier for earlier, later in pairwise(times)]
         assert all(gap > 0.15 for gap in gaps)
 
 

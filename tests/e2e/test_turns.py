@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from acp_sidecar.workspace.uris import path_to_uri
 from tests.e2e.editor import Editor, LspError, capabilities
 from tests.e2e.puppet import OPTIONS, Puppet
 
