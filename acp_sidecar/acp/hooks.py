@@ -68,8 +68,12 @@ def decoder(
     ``constants`` fixes attributes that are not on the wire, ``require`` makes fields
     strict that are three-state elsewhere, ``ignore`` names keys that are neither fields
     nor unknown (a discriminator). The hook takes the value and, as cattrs wants it, a
-    type that it does not use; it raises :class:`DecodeError`.
+    type that it does not use; it raises :class:`DecodeError`. The class must be one that is
+    filled field by field: neither frozen at run time (``values.frozen`` is not), nor with
+    validators or converters of its own, else ``TypeError``.
     """
+    if cls.__setattr__ is not object.__setattr__:
+        raise TypeError(f"{cls.__name__} cannot be filled field by field")
     attrs.resolve_types(cast(Any, cls))
     writer = _Writer(converter, dialect, cls)
     ignored = {*ignore, "type"} if hasattr(cls, "TAG") else set(ignore)
