@@ -493,6 +493,12 @@ def cancel(session_id: str) -> JsonDict:
 # --- our answers ---------------------------------------------------------------------------
 
 
+def unanswered(options: Iterable[model.PermissionOption]) -> str | None:
+    """What a permission request that the user left unanswered selects: the first option that
+    rejects once. None where there is none: ``cancelled``."""
+    return next((option.option_id for option in options if option.kind == "reject_once"), None)
+
+
 def permission_outcome(option_id: str | None) -> JsonDict:
     """The answer to ``session/request_permission``; None: cancelled."""
     if option_id is None:

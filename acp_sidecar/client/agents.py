@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar import __version__
@@ -254,8 +253,3 @@ _REQUESTS: Final[Mapping[str, Callable[[Agent, IncomingRequest], None]]] = {
     "fs/read_text_file": Agent._read_text_file,
     "fs/write_text_file": Agent._write_text_file,
 }
-
-
-def folder(cwd: str) -> str:
-    """One form of a folder for all sessions: absolute, without trailing separators."""
-    return str(Path(cwd).absolute())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import define
 
 from acp_sidecar.acp.model import PermissionRequest
-from acp_sidecar.client.question import Question, Sight, question, rejection
+from acp_sidecar.client.question import Question, Sight, question
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
@@ -122,11 +122,11 @@ class Permissions:
     def unanswered(self, request_id: str) -> None:
         """The editor gave no answer (dismissed, an error, a title nobody offered): a no.
 
-        Protocol v1 gets the first option of kind ``reject_once``, without one ``cancelled``.
+        Which no it is, the protocol's version says.
         """
         entry = self._open.get(request_id)
         if entry is not None:
-            option_id = rejection(entry.request.options)
+            option_id = entry.agent.wire.unanswered(entry.request.options)
             self._close(entry, option_id, "cancelled" if option_id is None else "answered")
 
     def cancel(self, chosen: Callable[[Agent, LiveSession | None], bool]) -> None:

@@ -29,6 +29,8 @@ from acp_sidecar.acp.model import (
     ToolCallUpsert,
     given,
 )
+from acp_sidecar.workspace.positions import split_lines
+from acp_sidecar.workspace.textdiff import hunks, same_text
 
 _RAW_INPUT_CHARACTERS: Final = 10_000
 _COMMAND_FIELDS: Final = ("command", "cmd")
@@ -118,7 +120,9 @@ class ChangeSummary:
             return f"leaves {where} as it is"
         if self.whole and not self.after:
             return f"empties {where} ({_lines(old)} removed)"
-        removed, added = _line_difference(self.before.splitlines(), self.after.splitlines())
+        changed = hunks(self.before, self.after)
+        removed = sum(hunk.before_lines for hunk in changed)
+        added = sum(hunk.after_lines for hunk in changed)
         if self.whole and (self.declared_new or removed == old):
             return f"overwrites {where} ({_lines(old)} before, {_lines(fresh)} after)"
         part = "" if self.whole else ", in a part of it"
@@ -254,11 +258,6 @@ def _rejects(option: PermissionOption) -> bool:
     return option.kind in ("reject_once", "reject_always")
 
 
-def rejection(options: Iterable[PermissionOption]) -> str | None:
-    """The option that says no this once, for a question nobody answered; None without one."""
-    return next((option.option_id for option in options if option.kind == "reject_once"), None)
-
-
 def question(
     request: PermissionRequest,
     *,
@@ -322,16 +321,12 @@ def question(
 
 def _summary(diff: Diff, look: Callable[[str], Sight]) -> ChangeSummary:
     sight = look(diff.path)
-    whole = not diff.old_text or sight.text is None or _same_lines(diff.old_text, sight.text)
+    whole = not diff.old_text or sight.text is None or same_text(diff.old_text, sight.text)
     # What is there now is the truth; the agent's word for it counts only for a part.
     before = sight.text if whole and sight.exists else (diff.old_text or None)
     if sight.exists and sight.text is None:
         before = diff.old_text or None
     return ChangeSummary(diff.path, before, diff.new_text, whole, diff.old_text is None, sight)
-
-
-def _same_lines(one: str, other: str) -> bool:
-    return one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
 def command_of(raw_input: Json) -> str | None:
@@ -417,20 +412,8 @@ def _as_json(value: Any) -> str:
 
 
 def _count_lines(text: str) -> int:
-    return len(text.splitlines())
+    return len(split_lines(text))
 
 
 def _lines(count: int) -> str:
     return "1 line" if count == 1 else f"{count} lines"
-
-
-def _line_difference(old: list[str], new: list[str]) -> tuple[int, int]:
-    """How many lines go and come, common ones at both ends left out (a summary, not a diff)."""
-    start = 0
-    shortest = min(len(old), len(new))
-    while start < shortest and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shortest - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    return len(old) - start - end, len(new) - start - end

@@ -27,7 +27,7 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, IncomingRequest
-from acp_sidecar.client.agents import Agent, AgentUnusable, folder
+from acp_sidecar.client.agents import Agent, AgentUnusable
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.question import Question, Sight
 from acp_sidecar.client.tasks import Spawn, Tasks
@@ -37,6 +37,7 @@ from acp_sidecar.session.state import Session
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
 from acp_sidecar.workspace.roots import PathRefused, Roots
+from acp_sidecar.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import TurnEnded
@@ -398,9 +399,7 @@ class Sessions:
         if name not in entries:
             known = ", ".join(sorted(entries))
             raise AgentUnusable(f"No agent {name!r} is known. Known: {known}. See acp.agents.")
-        cwd = folder(cwd)
-        if not _is_folder(cwd):
-            raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
+        cwd = _folder(cwd)
         key = (name, cwd)
         async with self._starting.setdefault(key, asyncio.Lock()):
             agent = self._agents.get(key)
@@ -454,7 +453,9 @@ class Sessions:
             protocol_version=agent.info.protocol_version,
             agent_session_id=opened.agent_session_id,
         )
-        ledger = Ledger(self._files, within=roots.contains) if settings.review_mode != "off" else None
+        ledger = (
+            Ledger(self._files, within=roots.contains) if settings.review_mode != "off" else None
+        )
         session = LiveSession(
             state,
             agent,
@@ -589,8 +590,14 @@ class Sessions:
                 agent.kill()
 
 
-def _is_folder(path: str) -> bool:
-    return Path(path).is_dir()
+def _folder(cwd: str) -> str:
+    """One form of a session's folder; its links stay, they are how the user sees it."""
+    path = Path(cwd).expanduser()
+    if not path.is_absolute():
+        raise AgentUnusable(f"The session's folder {cwd!r} must be an absolute path.")
+    if not path.is_dir():
+        raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
+    return canonical(str(path))
 
 
 def _require(agent: Agent, offered: bool, capability: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from acp_sidecar.acp import v1
 from acp_sidecar.acp.model import (
     Content,
     Diff,
@@ -22,7 +23,6 @@ from acp_sidecar.client.question import (
     choices,
     contradicts,
     question,
-    rejection,
     visible,
 )
 
@@ -137,9 +137,9 @@ def test_a_name_that_says_other_than_its_kind(name: str, kind: str, expected: bo
     assert title == (f"{name} ({kind})" if expected else name)
 
 
-def test_an_unanswered_question_is_rejected_once_or_not_answered_at_all() -> None:
-    assert rejection((ALLOW, REJECT)) == "no"
-    assert rejection((ALLOW, PermissionOption("n", "Never", "reject_always"))) is None
+def test_R04_an_unanswered_question_is_rejected_once_or_not_answered_at_all() -> None:
+    assert v1.unanswered((ALLOW, REJECT)) == "no"
+    assert v1.unanswered((ALLOW, PermissionOption("n", "Never", "reject_always"))) is None
 
 
 def test_R16_the_command_is_shown_in_full() -> None:
