@@ -12,6 +12,7 @@ product.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -119,27 +120,24 @@ def _anchors(
     a: Sequence[Hashable], b: Sequence[Hashable], a0: int, a1: int, b0: int, b1: int
 ) -> list[tuple[int, int]]:
     """Pairs of equal elements, each once on its side, in the same order on both."""
-    once_in_a = _once(a, a0, a1)
-    once_in_b = _once(b, b0, b1)
+    mine, yours = a[a0:a1], b[b0:b1]
+    times_in_a, times_in_b = Counter(mine), Counter(yours)
+    place_in_a = dict(zip(mine, range(a0, a1), strict=True))
+    place_in_b = dict(zip(yours, range(b0, b1), strict=True))
+    # A counter keeps the order of first appearance, so the pairs rise in their first place.
     pairs = [
-        (i, once_in_b[element])
-        for element, i in once_in_a.items()
-        if i >= 0 and once_in_b.get(element, -1) >= 0
+        (place_in_a[element], place_in_b[element])
+        for element, times in times_in_a.items()
+        if times == 1 and times_in_b.get(element) == 1
     ]
     return _longest_rising(pairs)
 
 
-def _once(sequence: Sequence[Hashable], start: int, end: int) -> dict[Hashable, int]:
-    """Where each element is, -1 for one that occurs more often; in order of appearance."""
-    places: dict[Hashable, int] = {}
-    for place in range(start, end):
-        element = sequence[place]
-        places[element] = -1 if element in places else place
-    return places
-
-
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest run of ``pairs``, which rise in the first place, rising in the second."""
+    places = [j for _, j in pairs]
+    if places == sorted(places):
+        return pairs
     tails: list[int] = []
     last_of: list[int] = []
     before: list[int] = []

@@ -84,10 +84,8 @@ def path_key(path: str) -> str:
     Symlinks are not looked at. Windows paths are compared without case.
     """
     if _DRIVE.match(path):
-        path = "/" + path
-    if _URI_DRIVE.match(path):
-        return path.replace("\\", "/").casefold()
-    if WINDOWS:
+        path = "/" + path.replace("\\", "/")
+    if WINDOWS or _URI_DRIVE.match(path):
         return path.replace("\\", "/").casefold()
     return "/" + path.lstrip("/") if path.startswith("/") else path
 
