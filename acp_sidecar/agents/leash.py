@@ -31,6 +31,7 @@ class Leash:
 
     def __init__(self) -> None:
         self._watchdog: subprocess.Popen[bytes] | None = None
+        self._retired: list[subprocess.Popen[bytes]] = []
         self._pipe = -1
         self._groups: set[int] = set()
         self._expected: set[int] = set()
@@ -54,6 +55,7 @@ class Leash:
         """The expected agent could not be started."""
         self._expected.discard(inode)
         self._say(f"!{inode}")
+        self._retire_if_idle()
 
     def hold(self, leader: int, inode: int) -> None:
         """The expected agent has started.
@@ -68,18 +70,22 @@ class Leash:
         """Nothing is left of this group. To be called before its number can be used again."""
         self._groups.discard(leader)
         self._say(f"-{leader}")
+        self._retire_if_idle()
 
     async def settle(self) -> None:
-        """Ends the watchdog if it has nothing left to watch."""
-        if self._groups or self._expected or self._watchdog is None:
-            return
-        watchdog, self._watchdog = self._watchdog, None
-        self._close()
+        """Waits until a watchdog that has nothing left to watch has ended."""
         for _ in range(_END_CHECKS):
-            if watchdog.poll() is not None:
+            self._retired = [watchdog for watchdog in self._retired if watchdog.poll() is None]
+            if not self._retired:
                 return
             await asyncio.sleep(0.005)
-        log.warning("the watchdog (process %d) does not end", watchdog.pid)
+        log.warning("the watchdog does not end")
+
+    def _retire_if_idle(self) -> None:
+        if self._watchdog is not None and not self._groups and not self._expected:
+            self._retired.append(self._watchdog)
+            self._watchdog = None
+            self._close()
 
     def _start(self) -> None:
         self._close()

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 _CHUNK: Final = 65536
 _WRITE_LIMIT: Final = 1 << 30
-_MUTE_SECONDS: Final = 1.0
+_MUTE_SECONDS: Final = 0.5
 """How long an agent that has closed a pipe may take to exit."""
 _URGENT: Final = (0.08, 0.12, 0.08)
 _QUIET_SECONDS: Final = 0.1
@@ -194,23 +194,22 @@ class PosixProcess:
 
     async def _supervise(self) -> None:
         try:
-            await self._wait(lambda: bool(self._exited or self._ending or self._mute))
-            if await self._lingers():
-                self._reason = self._mute
-                self._ending = True
-            if not self._exited:
-                await self._end()
-            await self._drain()
-            self._report()
-            await self._clear()
-        finally:
-            # Also when the loop ends under us: then this is the last moment to act.
             try:
+                await self._wait(lambda: bool(self._exited or self._ending or self._mute))
+                if await self._lingers():
+                    self.abandon(self._mute or "")
+                if not self._exited:
+                    await self._end()
+                await self._drain()
+                self._report()
+                await self._clear()
+            finally:
+                # Also when the loop ends under us: then this is the last moment to act.
                 self.kill_now()
                 self._close()
-            finally:
-                self._closed.set()
-        await self._leash.settle()
+            await self._leash.settle()
+        finally:
+            self._closed.set()
 
     async def _wait(self, done: Callable[[], bool], seconds: float | None = None) -> bool:
         deadline = None if seconds is None else self._loop.time() + seconds

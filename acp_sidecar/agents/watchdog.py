@@ -156,7 +156,7 @@ def _read(line: bytes, groups: set[int], inodes: set[int]) -> None:
     kind, numbers = line[:1], [int(word) for word in line[1:].split()]
     if kind == b"?":
         inodes.add(numbers[0])
-    elif kind == b"+":
+    elif kind == b"+" and numbers[0] > 1:
         groups.add(numbers[0])
         inodes.discard(numbers[1])
     elif kind == b"!":

@@ -1,0 +1,544 @@
+"""Agents as processes: what they get, how they end, and that nothing outlives them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_sidecar.agents import process, watchdog
+from acp_sidecar.agents.process import (
+    AgentExit,
+    AgentProcess,
+    CannotStart,
+    Command,
+    resolve,
+    spawn,
+)
+from tests.agents.link import PEERS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
+
+PATIENCE = 10.0
+WRAPPER = "sleep 600 & echo $!; wait"
+"""Like npx and its kind: ends at no end of input, and the work is done by a grandchild."""
+
+
+def state(pid: int) -> str:
+    """R, S, Z and so on as ps shows it; "-" for a process that is no more."""
+    answer = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return answer.stdout.strip()[:1] or "-"
+
+
+def gone(*pids: int) -> bool:
+    return all(state(pid) in "-ZX" for pid in pids)
+
+
+def eventually(done: Callable[[], bool], seconds: float = PATIENCE) -> bool:
+    deadline = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Run:
+    """An agent, what it wrote and how it ended."""
+
+    def __init__(self) -> None:
+        self.output = b""
+        self.exits: list[AgentExit] = []
+        self.agent: AgentProcess
+        self.ended = asyncio.Event()
+        self._stirred = asyncio.Event()
+
+    def on_data(self, data: bytes) -> None:
+        assert not self.exits, "nothing comes after the end"
+        self.output += data
+        self._stirred.set()
+
+    def on_exit(self, exit_: AgentExit) -> None:
+        self.exits.append(exit_)
+        self.ended.set()
+
+    async def lines(self, count: int) -> list[str]:
+        """The first so many lines."""
+        async with asyncio.timeout(PATIENCE):
+            while self.output.count(b"\n") < count:
+                self._stirred.clear()
+                await self._stirred.wait()
+        return self.output.decode().splitlines()[:count]
+
+    async def end(self) -> AgentExit:
+        """The agent's own end."""
+        async with asyncio.timeout(PATIENCE):
+            await self.ended.wait()
+        return self.exits[0]
+
+
+@contextlib.asynccontextmanager
+async def running(*argv: str, **options: Any) -> AsyncIterator[Run]:
+    run = Run()
+    command = resolve(argv[0], argv[1:], **options)
+    run.agent = await spawn(command, on_data=run.on_data, on_exit=run.on_exit)
+    try:
+        yield run
+    finally:
+        await run.agent.stop(urgent=True)
+        assert len(run.exits) == 1
+
+
+def shell(script: str) -> tuple[str, str, str]:
+    return ("sh", "-c", script)
+
+
+# --- the end an agent makes itself --------------------------------------------------------
+
+
+async def test_the_end_tells_status_and_last_words() -> None:
+    async with running(*shell("echo out; echo wrong key >&2; exit 3")) as run:
+        exit_ = await run.end()
+        assert (exit_.returncode, exit_.stderr, exit_.wanted) == (3, "wrong key", False)
+        assert run.agent.returncode == 3
+        assert run.output == b"out\n"
+        assert "status 3" in str(exit_)
+        assert "wrong key" in str(exit_)
+
+
+async def test_the_end_tells_the_signal() -> None:
+    async with running(*shell("kill -SEGV $$")) as run:
+        exit_ = await run.end()
+        assert exit_.returncode == -signal.SIGSEGV
+        assert "SIGSEGV" in str(exit_)
+
+
+async def test_everything_an_agent_wrote_is_delivered_before_its_end() -> None:
+    script = "import os; os.write(1, b'x' * 65536); os.write(2, b'bye'); os._exit(0)"
+    async with running(sys.executable, "-I", "-c", script) as run:
+        exit_ = await run.end()
+        assert run.output == b"x" * 65536
+        assert exit_.stderr == "bye"
+
+
+async def test_only_the_end_of_stderr_is_kept_and_it_is_readable() -> None:
+    script = (
+        "import os; os.write(2, b'first line\\n' + b'm' * 300_000 + b'\\n'"
+        " + b'\\x1b[31mcaf\\xe9 \\xe4\\xb8\\xad\\x1b[0m\\n')"
+    )
+    async with running(sys.executable, "-I", "-c", script) as run:
+        exit_ = await run.end()
+        assert exit_.stderr.endswith("caf\ufffd 中")
+        assert "first line" not in exit_.stderr
+        assert "\x1b" not in exit_.stderr
+        assert len(exit_.stderr) <= 8192
+
+
+async def test_X06_a_grandchild_that_holds_the_pipes_does_not_delay_the_end() -> None:
+    async with running(*shell("sleep 600 & echo $!; echo done >&2; exit 4")) as run:
+        began = time.monotonic()
+        exit_ = await run.end()
+        assert time.monotonic() - began < 2
+        assert (exit_.returncode, exit_.stderr) == (4, "done")
+        (grandchild,) = await run.lines(1)
+        await run.agent.wait_closed()
+        assert gone(int(grandchild))
+
+
+async def test_X06_a_grandchild_that_keeps_writing_does_not_delay_the_end() -> None:
+    async with running(*shell("(while :; do echo more; done) & exit 4")) as run:
+        began = time.monotonic()
+        assert (await run.end()).returncode == 4
+        assert time.monotonic() - began < 4
+        await run.agent.wait_closed()
+
+
+async def test_X05_what_an_agent_leaves_behind_ends_with_it() -> None:
+    script = "trap '' TERM; sleep 600 </dev/null >/dev/null 2>&1 & echo $!; exit 0"
+    async with running(*shell(script)) as run:
+        await run.end()
+        (grandchild,) = await run.lines(1)
+        await run.agent.wait_closed()
+        assert gone(int(grandchild))
+
+
+async def test_the_number_of_a_group_is_not_given_back_while_the_group_lives() -> None:
+    """So that no signal can reach a process that got the number after the agent."""
+    script = "trap '' TERM; sleep 600 </dev/null >/dev/null 2>&1 & echo $!; exit 0"
+    async with running(*shell(script)) as run:
+        await run.end()
+        (grandchild,) = await run.lines(1)
+        assert not gone(int(grandchild))
+        assert state(run.agent.pid) == "Z"
+        await run.agent.wait_closed()
+        assert state(run.agent.pid) == "-"
+
+
+@pytest.mark.parametrize("closing", ["exec >&-", "exec <&-"])
+async def test_an_agent_that_closes_a_pipe_but_stays_is_ended_with_a_reason(closing: str) -> None:
+    async with running(*shell(f"trap '' TERM; {closing}; exec sleep 600")) as run:
+        began = time.monotonic()
+        exit_ = await run.end()
+        assert time.monotonic() - began < 2
+        assert "closed its" in str(exit_)
+        assert not exit_.wanted
+
+
+# --- the end we make -----------------------------------------------------------------------
+
+
+async def test_an_agent_that_ends_with_its_input_ends_by_itself() -> None:
+    async with running(*shell("cat; echo saved")) as run:
+        run.agent.write(b"hello\n")
+        assert await run.lines(1) == ["hello"]
+        await run.agent.stop(patience=PATIENCE)
+        assert run.output == b"hello\nsaved\n"
+        assert (run.exits[0].returncode, run.exits[0].wanted) == (0, True)
+
+
+async def test_an_agent_that_stays_at_the_end_of_input_gets_sigterm() -> None:
+    script = "trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
+    async with running(*shell(script)) as run:
+        await run.lines(1)
+        await run.agent.stop(patience=0.5)
+        assert run.output == b"ready\nasked\n"
+        assert run.exits[0].returncode == 5
+
+
+STUBBORN = {
+    "wrapper": WRAPPER,
+    "deaf wrapper": "trap '' TERM; sleep 600 & echo $!; wait; sleep 600",
+    "stopped": "sleep 600 & echo $!; kill -STOP $! $$; wait",
+    "job control": "set -m; sleep 600 & echo $!; wait",
+    "deaf grandchild": "(trap '' TERM; exec sleep 600) & echo $!; wait",
+    "group of its own in the group": "sh -c 'set -m; sleep 600 & echo $!; wait' & wait",
+    "endless output": "sleep 600 & echo $!; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done",
+}
+
+
+@pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
+@pytest.mark.parametrize("urgent", [False, True])
+async def test_X05_the_whole_group_ends(script: str, urgent: bool) -> None:
+    if "set -m" in script and sys.platform != "linux":
+        pytest.skip("groups opened within the session are found on Linux only")
+    async with running(*shell(script)) as run:
+        grandchild = int((await run.lines(1))[0])
+        assert not gone(grandchild)
+        began = time.monotonic()
+        await run.agent.stop(patience=0.2, urgent=urgent)
+        taken = time.monotonic() - began
+        assert gone(run.agent.pid, grandchild)
+        assert state(run.agent.pid) == "-"
+        if urgent:
+            assert taken < 0.5
+
+
+async def test_an_urgent_stop_overtakes_a_patient_one() -> None:
+    async with running(*shell("trap '' TERM; echo ready; exec sleep 600")) as run:
+        await run.lines(1)
+        patient = asyncio.create_task(run.agent.stop(patience=60))
+        await asyncio.sleep(0)
+        began = time.monotonic()
+        await run.agent.stop(urgent=True)
+        await patient
+        assert time.monotonic() - began < 0.5
+
+
+async def test_a_stop_whose_awaiter_is_cancelled_goes_on() -> None:
+    async with running(*shell(WRAPPER)) as run:
+        grandchild = int((await run.lines(1))[0])
+        task = asyncio.create_task(run.agent.stop(patience=0.1))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(PATIENCE):
+            await run.agent.wait_closed()
+        assert gone(run.agent.pid, grandchild)
+
+
+async def test_kill_now_needs_no_loop() -> None:
+    async with running(*shell(WRAPPER)) as run:
+        grandchild = int((await run.lines(1))[0])
+        run.agent.kill_now()
+        assert eventually(lambda: gone(run.agent.pid, grandchild))
+        assert (await run.end()).returncode == -signal.SIGKILL
+        run.agent.kill_now()
+
+
+async def test_writing_to_a_dead_agent_does_nothing() -> None:
+    async with running(*shell("exit 0")) as run:
+        await run.end()
+        run.agent.write(b"hello\n")
+        await run.agent.wait_closed()
+        run.agent.write(b"hello\n")
+        run.agent.kill_now()
+
+
+async def test_an_agent_that_does_not_read_holds_nobody_up() -> None:
+    async with running(*shell("exec sleep 600")) as run:
+        began = time.monotonic()
+        for _ in range(100):
+            run.agent.write(b"x" * 1_000_000)
+        assert time.monotonic() - began < 2
+        await run.agent.stop(urgent=True)
+        assert time.monotonic() - began < 4
+
+
+async def test_an_agent_that_lets_too_much_pile_up_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("acp_sidecar.agents.posix._WRITE_LIMIT", 1_000_000)
+    async with running(*shell("exec sleep 600")) as run:
+        for _ in range(20):
+            run.agent.write(b"x" * 100_000)
+        assert "does not read its input" in str(await run.end())
+
+
+async def test_many_agents_leave_neither_descriptors_nor_children() -> None:
+    async def once(script: str) -> None:
+        async with running(*shell(script)):
+            pass
+
+    await once("exit 0")
+    before = len(os.listdir("/dev/fd"))
+    await asyncio.gather(*(once(script) for script in ("exit 0", WRAPPER, "cat") * 4))
+    assert len(os.listdir("/dev/fd")) == before
+    assert process._LEASH.pid is None
+    with contextlib.suppress(ChildProcessError):
+        assert os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+# --- what an agent gets ------------------------------------------------------------------------
+
+
+async def test_an_agent_leads_a_session_of_its_own_and_holds_no_descriptor_of_ours() -> None:
+    script = (
+        "import os; print(os.getpid() == os.getpgrp() == os.getsid(0),"
+        " sorted(map(int, os.listdir('/dev/fd')))[:4])"
+    )
+    readable, writable = os.pipe()
+    os.set_inheritable(writable, True)
+    try:
+        async with running(sys.executable, "-I", "-c", script) as run:
+            # The fourth is that of the listing.
+            assert await run.lines(1) == ["True [0, 1, 2, 3]"]
+    finally:
+        os.close(readable)
+        os.close(writable)
+
+
+async def test_X04_variables_of_the_editor_and_of_our_venv_stay_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours = str(Path(process.__file__).parents[2])
+    for name, value in {
+        "ELECTRON_RUN_AS_NODE": "1",
+        "NODE_OPTIONS": "--require /opt/code/bootloader.js",
+        "VSCODE_IPC_HOOK": "/run/x.sock",
+        "VSCODE_ESM_ENTRYPOINT": "vs/x",
+        "VIRTUAL_ENV": sys.prefix,
+        "PYTHONPATH": ours,
+        "THE_USERS_OWN": "kept",
+    }.items():
+        monkeypatch.setenv(name, value)
+    async with running("env", env={"VSCODE_PID": "7", "HOME": None}) as run:
+        await run.end()
+        given = dict(line.partition("=")[::2] for line in run.output.decode().splitlines())
+    assert given["THE_USERS_OWN"] == "kept"
+    assert given["VSCODE_PID"] == "7", "what the user sets is given"
+    left = {"ELECTRON_RUN_AS_NODE", "NODE_OPTIONS", "VSCODE_IPC_HOOK", "VSCODE_ESM_ENTRYPOINT"}
+    assert not (left | {"VIRTUAL_ENV", "PYTHONPATH", "HOME"}) & given.keys()
+
+
+# --- what cannot be started ----------------------------------------------------------------------
+
+
+async def cannot_start(command: Command) -> str:
+    with pytest.raises(CannotStart) as caught:
+        await spawn(command, on_data=lambda data: None, on_exit=lambda exit_: None)
+    assert process._LEASH.pid is None
+    return str(caught.value)
+
+
+async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    text = await cannot_start(resolve("sh", cwd=str(tmp_path / "nope")))
+    assert str(tmp_path / "nope") in text
+
+
+async def test_a_missing_interpreter_is_named_as_the_cause(tmp_path: Path) -> None:
+    script = tmp_path / "agent"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    text = await cannot_start(resolve(str(script)))
+    assert str(script) in text
+    assert "interpreter" in text
+
+
+async def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "agent"
+    script.write_bytes(b"\0\1\2\3")
+    script.chmod(0o755)
+    assert str(script) in await cannot_start(resolve(str(script)))
+
+
+# --- the watchdog ---------------------------------------------------------------------------------
+
+
+class Keeper:
+    """A sidecar in a process and group of its own, with one agent."""
+
+    def __init__(self, how: str, script: str) -> None:
+        self.popen = subprocess.Popen(
+            [sys.executable, str(PEERS / "keeper.py"), how, *shell(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+        )
+        assert self.popen.stdout is not None
+        words = self.popen.stdout.readline().split()
+        self.agent, self.grandchild, self.watchdog = map(int, words)
+
+    def all_gone(self, seconds: float = 3) -> bool:
+        return eventually(lambda: gone(self.agent, self.grandchild, self.watchdog), seconds)
+
+    def end(self) -> None:
+        self.popen.kill()
+        self.popen.wait()
+        for pipe in (self.popen.stdin, self.popen.stdout):
+            pipe.close()
+        for pid in (self.agent, self.grandchild):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def keeper(how: str, script: str) -> Any:
+    kept = Keeper(how, script)
+    try:
+        yield kept
+    finally:
+        kept.end()
+
+
+@pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
+def test_X05_no_agent_outlives_a_sidecar_that_is_killed(script: str) -> None:
+    if "set -m" in script and sys.platform != "linux":
+        pytest.skip("groups opened within the session are found on Linux only")
+    with keeper("wait", script) as kept:
+        assert not gone(kept.agent, kept.grandchild, kept.watchdog)
+        kept.popen.kill()
+        assert kept.all_gone()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_X05_no_agent_outlives_a_signal_to_the_group_of_the_sidecar(number: int) -> None:
+    with keeper("wait", WRAPPER) as kept:
+        os.killpg(kept.popen.pid, number)
+        assert kept.all_gone()
+
+
+@pytest.mark.parametrize("how", ["return", "raise"])
+def test_X05_no_agent_outlives_a_loop_that_ends_without_stopping_it(how: str) -> None:
+    with keeper(how, WRAPPER) as kept:
+        assert kept.all_gone()
+        assert eventually(lambda: kept.popen.poll() is not None)
+
+
+def test_X05_no_agent_outlives_the_sidecars_own_stop() -> None:
+    with keeper("wait", WRAPPER) as kept:
+        kept.popen.stdin.close()
+        assert kept.popen.wait(PATIENCE) == 0
+        assert gone(kept.agent, kept.grandchild, kept.watchdog)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_watchdog_stays_when_everybody_is_asked_to_end(number: int) -> None:
+    with keeper("wait", WRAPPER) as kept:
+        # It may still be starting; from when on it ignores signals is to be seen in its status.
+        if sys.platform == "linux":
+            assert eventually(lambda: ignores(kept.watchdog, number))
+        os.kill(kept.watchdog, number)
+        kept.popen.kill()
+        assert kept.all_gone()
+
+
+def ignores(pid: int, number: int) -> bool:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigIgn:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+async def test_a_watchdog_that_was_killed_is_replaced_with_the_next_agent() -> None:
+    async with running(*shell("cat")):
+        first = process._LEASH.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert eventually(lambda: gone(first))
+        async with running(*shell("cat")):
+            second = process._LEASH.pid
+            assert second not in (None, first)
+            assert not gone(second)
+
+
+def started_watchdog() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", watchdog.__file__], stdin=subprocess.PIPE, bufsize=0
+    )
+
+
+def test_an_agent_that_was_not_reported_any_more_is_found_by_its_input() -> None:
+    """The sidecar is killed between starting an agent and saying so."""
+    if sys.platform != "linux":
+        pytest.skip("found by /proc, which is Linux's")
+    readable, writable = os.pipe()
+    inode = os.fstat(readable).st_ino
+    agent = subprocess.Popen(
+        shell("trap '' HUP; sleep 600"), stdin=readable, start_new_session=True
+    )
+    os.close(readable)
+    dog = started_watchdog()
+    assert dog.stdin is not None
+    dog.stdin.write(f"?{inode}\n".encode())
+    dog.stdin.close()
+    os.close(writable)
+    assert agent.wait(PATIENCE) != 0
+    assert dog.wait(PATIENCE) == 0
+
+
+def test_a_group_that_was_given_back_is_left_alone() -> None:
+    bystander = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    dog = started_watchdog()
+    assert dog.stdin is not None
+    dog.stdin.write(f"?1\n+{bystander.pid} 1\n-{bystander.pid}\nnonsense\n+\n+1 1\n+0 0\n".encode())
+    dog.stdin.close()
+    assert dog.wait(PATIENCE) == 0
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
+def test_the_watchdog_imports_nothing_slow() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "importtime", watchdog.__file__],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in answer.stderr.splitlines()}
+    assert not loaded & {"asyncio", "subprocess", "re", "json", "logging", "typing", "pathlib"}
