@@ -252,7 +252,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if message_type is None:
             return params
         fields = {item.name for item in attrs.fields(message_type)}
-        message = {"jsonrpc": "2.0", "method": method, "params": params or None}
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
         if "id" in fields:
             message["id"] = 0
         try:
