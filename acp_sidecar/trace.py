@@ -26,7 +26,7 @@ from typing import IO, Any, Final, TypeGuard
 import orjson
 
 from acp_sidecar.acp import v1, wire
-from acp_sidecar.acp.decoding import DecodeError, displayable
+from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.client.question import visible
 from acp_sidecar.playback import Player
@@ -145,8 +145,7 @@ def _line(record: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:
-        text = json.dumps(record, default=_fragment)
-        return displayable(text).encode() + b"\n"
+        return json.dumps(free_form(record), default=_fragment).encode() + b"\n"
 
 
 def _fragment(value: Any) -> Any:
