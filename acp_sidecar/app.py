@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.agents.catalog import AgentEntry, catalog
-from acp_sidecar.client.question import Question, visible
-from acp_sidecar.client.sessions import LiveSession, Sessions
-from acp_sidecar.client.tasks import Tasks
+from acp_sidecar.client.ports import Question, SessionView, Severity, visible
+from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.dialogs import Dialogs
@@ -26,13 +25,13 @@ from acp_sidecar.editor.server import ClientError, ClientGone, ContentChange, Si
 from acp_sidecar.editor.transcript import Transcript
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
+from acp_sidecar.tasks import Tasks
 from acp_sidecar.workspace.documents import Documents, Habits, TextChange
 from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.positions import Encoding, Position, Range
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.ports import Severity
     from acp_sidecar.trace import Recorder
 
 logger = logging.getLogger(__name__)
@@ -62,6 +61,7 @@ class App:
         self.files = Files(self.documents, self._edits.apply)
         self.sessions = Sessions(
             self,
+            self.documents,
             self.files,
             self._catalog,
             lambda: self.settings,
@@ -80,7 +80,7 @@ class App:
         self._progress = Progress(server, self._tasks, supported=features.progress)
         self._dialogs = Dialogs(
             server,
-            lambda: self.sessions.permissions,
+            lambda: self.sessions,
             self._tasks,
             own=features.permission,
             reminder=lambda: self.settings.dialog_reminder,
@@ -95,12 +95,10 @@ class App:
         )
         self._review = Review(server, self.documents, wanted=features.changes)
         self._operations = commands.Operations(
-            sessions=self.sessions,
+            client=self.sessions,
             follow=self._follow,
             review=self._review,
             progress=self._progress,
-            documents=self.documents,
-            files=self.files,
             default_cwd=self._default_cwd,
         )
 
@@ -199,7 +197,7 @@ class App:
     def _files_moved(self, path: Path | None) -> None:
         if path is None:
             return
-        for session in self.sessions.all():
+        for session in self.sessions.sessions():
             if session.ledger is not None and path in session.ledger.paths:
                 session.review_soon()
 
@@ -208,7 +206,7 @@ class App:
 
     def _snapshot(self, params: Any) -> Any:
         wanted = params.get("sessionId") if isinstance(params, Mapping) else None
-        chosen = [self.sessions.get(wanted)] if wanted else self.sessions.all()
+        chosen = [self.sessions.session(wanted)] if wanted else self.sessions.sessions()
         snapshots = [self._transcript.snapshot(session) for session in chosen]
         return snapshots[0] if wanted else {"sessions": snapshots}
 
@@ -229,7 +227,7 @@ class App:
     # --- client.ports.Editor -----------------------------------------------------------------
 
     def changed(
-        self, session: LiveSession, changes: Sequence[Change], *, replay: bool = False
+        self, session: SessionView, changes: Sequence[Change], *, replay: bool = False
     ) -> None:
         self._transcript.changed(session, changes)
         if replay:
@@ -241,12 +239,15 @@ class App:
                 if isinstance(change, ToolCallChanged) and change.created:
                     report.report(visible(change.tool_call.title or change.tool_call.kind))
 
-    def turn_began(self, session: LiveSession) -> None:
+    def turn_began(self, session: SessionView) -> None:
         self._follow.prompted()
-        title = f"{session.agent.name} is working"
-        self._reports[session.state.session_id] = self._progress.begin(title, session.turns.cancel)
+        title = f"{session.agent_name} is working"
+        session_id = session.state.session_id
+        self._reports[session_id] = self._progress.begin(
+            title, lambda: self.sessions.cancel(session_id)
+        )
 
-    def turn_ended(self, session: LiveSession) -> None:
+    def turn_ended(self, session: SessionView) -> None:
         report = self._reports.pop(session.state.session_id, None)
         if report is not None:
             report.end()
@@ -269,13 +270,13 @@ class App:
         params = {"type": _MESSAGE_TYPES[severity], "message": text}
         self._server.notify_json("window/showMessage", params)
 
-    def files_changed(self, session: LiveSession) -> None:
+    def files_changed(self, session: SessionView) -> None:
         self._review.changed(session)
 
-    def queue_changed(self, session: LiveSession) -> None:
+    def queue_changed(self, session: SessionView) -> None:
         self._transcript.queue_changed(session)
 
-    def _follow_moved(self, session: LiveSession) -> None:
+    def _follow_moved(self, session: SessionView) -> None:
         if self.features.sidecar:
             state = session.state
             params = {"sessionId": state.session_id, **state.follow}

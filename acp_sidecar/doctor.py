@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from acp_sidecar import settings as settings_module
-from acp_sidecar.acp.model import AgentInfo
+from acp_sidecar.acp.model import AgentInfo, Event
+from acp_sidecar.acp.wire import METHOD_NOT_FOUND
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.agents.command import find_program
-from acp_sidecar.agents.connection import AgentGone
+from acp_sidecar.agents.connection import AgentGone, IncomingRequest
 from acp_sidecar.client.agents import Agent, AgentUnusable
-from acp_sidecar.client.permissions import Permissions
-from acp_sidecar.client.silent import SilentEditor
 
 
 def list_agents(*, as_json: bool) -> int:
@@ -63,7 +62,7 @@ async def _examine(entry: AgentEntry, settings: settings_module.Settings) -> int
     print(f"command    {' '.join([entry.command, *entry.args])}")
     print(f"found at   {find_program(entry.command, entry.env) or 'nowhere'}")
     with tempfile.TemporaryDirectory(prefix="acp-doctor-") as folder:
-        agent = Agent(entry, folder, settings, Permissions(SilentEditor()), _ignore_end)
+        agent = Agent(entry, folder, settings, _Deaf())
         began = time.monotonic()
         try:
             await agent.start()
@@ -84,7 +83,7 @@ async def _try_session(agent: Agent, folder: str) -> int:
 
     began = time.monotonic()
     try:
-        await agent.opening("session/new", agent.wire.session_new(folder))
+        await agent.ask("session/new", agent.wire.session_new(folder))
     except AgentError as error:
         if error.code == wire.AUTH_REQUIRED:
             print("session    needs a login first; see the methods above")
@@ -124,12 +123,19 @@ def _offers(info: AgentInfo) -> list[str]:
     return [name for name, offered in flags.items() if offered]
 
 
-def _ignore_end(agent: Agent, reason: AgentGone) -> None:
-    """Whoever waits for it is told by its own call."""
+class _Deaf:
+    """Takes nothing from an agent: only whether it answers counts. Implements ``Inbox``."""
+
+    def event(self, agent: Agent, agent_session_id: str, event: Event) -> None:
+        """Nobody looks."""
+
+    def request(self, agent: Agent, request: IncomingRequest) -> None:
+        request.error(METHOD_NOT_FOUND, "this is only a look at the agent")
+
+    def ended(self, agent: Agent, reason: AgentGone) -> None:
+        """Whoever waits for it is told by its own call."""
 
 
 def _report(problems: tuple[settings_module.Problem, ...]) -> None:
     for problem in problems:
         print(f"settings: {problem}", file=sys.stderr)
-
-

@@ -1,29 +1,24 @@
-"""A running agent as the client sees it: started, greeted, its traffic routed.
+"""A running agent as the client sees it: started, greeted, spoken with.
 
-One process serves all sessions of one agent and folder. Its messages arrive here in
-order; each is looked up in a table and handed to the concern that owns it.
+What it says is read here, version and all, and handed in order to an :class:`Inbox`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from acp_sidecar import __version__
-from acp_sidecar.acp import v1, wire
+from acp_sidecar.acp import v1
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, ClientCapabilities, Event, Implementation, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
 from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, resolve, spawn
-from acp_sidecar.client import files
-from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.ports import Refused
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.sessions import LiveSession
     from acp_sidecar.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -31,11 +26,21 @@ logger = logging.getLogger(__name__)
 CAPABILITIES: Final = ClientCapabilities(read_text_file=True, write_text_file=True)
 """What we tell agents that we can do: exactly what works."""
 
-_EARLY_UPDATES: Final = 1_000
-"""How many updates are kept for sessions whose ``session/new`` is not answered yet."""
+
+class Inbox(Protocol):
+    """Where an agent's messages go, in order of arrival."""
+
+    def event(self, agent: Agent, agent_session_id: str, event: Event) -> None:
+        """Something happened in a session."""
+
+    def request(self, agent: Agent, request: IncomingRequest) -> None:
+        """The agent wants something. Whatever is wrong with it, it is answered."""
+
+    def ended(self, agent: Agent, reason: AgentGone) -> None:
+        """The agent is no more. Called once."""
 
 
-class AgentUnusable(Exception):
+class AgentUnusable(Refused):
     """The agent could not be started or greeted; the message says why and what to do."""
 
 
@@ -50,23 +55,18 @@ class Agent:
         entry: AgentEntry,
         cwd: str,
         settings: Settings,
-        permissions: Permissions,
-        ended: Callable[[Agent, AgentGone], None],
+        inbox: Inbox,
         trace: Callable[[str, Any], None] | None = None,
     ) -> None:
         self.name = entry.name
         self.key = (entry.name, cwd)
         self.wire = v1
         self.info = AgentInfo(protocol_version=v1.PROTOCOL_VERSION)
-        self.sessions: dict[str, LiveSession] = {}
         self.gone: AgentGone | None = None
         self.process: AgentProcess | None = None
         self._entry = entry
         self._settings = settings
-        self._permissions = permissions
-        self._ended = ended
-        self._opening = 0
-        self._early: deque[tuple[str, Event]] = deque(maxlen=_EARLY_UPDATES)
+        self._inbox = inbox
         self.connection = Connection(self._write, self, line_limit=settings.line_bytes, trace=trace)
 
     # --- its life -------------------------------------------------------------------
@@ -98,16 +98,9 @@ class Agent:
             raise
 
     async def _greet(self) -> AgentInfo:
-        timeout = self._settings.initialize_timeout
         request = self.wire.initialize(CAPABILITIES, Implementation("acp-sidecar", __version__))
         try:
-            result = await self.connection.call("initialize", request, timeout=timeout)
-            info = self.wire.initialize_result(result)
-        except TimeoutError as error:
-            raise AgentUnusable(
-                f"{self.name} did not answer initialize within {timeout:g} s "
-                f"(timeouts.initialize). {self._last_words()}"
-            ) from error
+            info = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:
             raise AgentUnusable(
                 f"{self.name} ({self.command_line}) cannot be used: {error}"
@@ -141,7 +134,7 @@ class Agent:
         self.connection.eof_received()
         self.connection.connection_lost(AgentGone(f"{self.name} has ended: {exit_}"))
 
-    # --- opening sessions -------------------------------------------------------------
+    # --- speaking with it -------------------------------------------------------------
 
     async def call(
         self, method: str, params: Mapping[str, Any], *, timeout: float | None = None
@@ -149,10 +142,13 @@ class Agent:
         """Ask the agent; see :meth:`Connection.call`."""
         return await self.connection.call(method, params, timeout=timeout)
 
-    async def opening(self, method: str, params: Mapping[str, Any]) -> Json:
-        """Ask for a session. Updates that come before the answer are kept for it."""
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+        """:meth:`call` within ``timeouts.initialize``.
+
+        Raises :class:`AgentUnusable` where no answer comes in time, :class:`AgentError` and
+        :class:`AgentGone` as the connection does.
+        """
         timeout = self._settings.initialize_timeout
-        self._opening += 1
         try:
             return await self.call(method, params, timeout=timeout)
         except TimeoutError as error:
@@ -160,28 +156,6 @@ class Agent:
                 f"{self.name} did not answer {method} within {timeout:g} s "
                 f"(timeouts.initialize). {self._last_words()}"
             ) from error
-        finally:
-            self._opening -= 1
-            if not self._opening:
-                asyncio.get_running_loop().call_soon(self._forget_early)
-
-    def attach(self, agent_session_id: str, session: LiveSession) -> None:
-        """From now on the session's messages go to it; early ones go first."""
-        self.sessions[agent_session_id] = session
-        mine = [event for owner, event in self._early if owner == agent_session_id]
-        self._early = deque(
-            (pair for pair in self._early if pair[0] != agent_session_id), _EARLY_UPDATES
-        )
-        for event in mine:
-            session.happened(event)
-
-    def detach(self, agent_session_id: str) -> None:
-        """The session's messages go nowhere any more."""
-        self.sessions.pop(agent_session_id, None)
-
-    def _forget_early(self) -> None:
-        if not self._opening:
-            self._early.clear()
 
     # --- connection.Handler -------------------------------------------------------------
 
@@ -194,62 +168,11 @@ class Agent:
         except DecodeError as error:
             logger.warning("%s sent an update that cannot be read: %s", self.name, error)
             return
-        session = self.sessions.get(agent_session_id)
-        if session is not None:
-            session.happened(event)
-        elif self._opening:
-            self._early.append((agent_session_id, event))
-        else:
-            logger.info("%s sent an update for an unknown session", self.name)
+        self._inbox.event(self, agent_session_id, event)
 
     def request(self, request: IncomingRequest) -> None:
-        answer = _REQUESTS.get(request.method)
-        if answer is None:
-            request.error(
-                wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
-            )
-            return
-        try:
-            answer(self, request)
-        except DecodeError as error:
-            request.error(wire.INVALID_PARAMS, str(error))
+        self._inbox.request(self, request)
 
     def lost(self, reason: AgentGone) -> None:
         self.gone = reason
-        self._ended(self, reason)
-
-    # --- the methods an agent may call ---------------------------------------------------
-
-    def _session_of(self, request: IncomingRequest, agent_session_id: str) -> LiveSession | None:
-        session = self.sessions.get(agent_session_id)
-        if session is None:
-            request.error(
-                wire.INVALID_PARAMS,
-                f"This client has no session {agent_session_id!r}",
-                {"sessionId": agent_session_id},
-            )
-        return session
-
-    def _request_permission(self, request: IncomingRequest) -> None:
-        asked = self.wire.permission_request(request.params)
-        session = self.sessions.get(asked.agent_session_id)
-        self._permissions.asked(request, asked, self, session)
-
-    def _read_text_file(self, request: IncomingRequest) -> None:
-        params = self.wire.read_text_file(request.params)
-        session = self._session_of(request, params.agent_session_id)
-        if session is not None:
-            session.answer_with(files.read(session, request, params), request)
-
-    def _write_text_file(self, request: IncomingRequest) -> None:
-        params = self.wire.write_text_file(request.params)
-        session = self._session_of(request, params.agent_session_id)
-        if session is not None:
-            session.answer_with(files.write(session, request, params), request)
-
-
-_REQUESTS: Final[Mapping[str, Callable[[Agent, IncomingRequest], None]]] = {
-    "session/request_permission": Agent._request_permission,
-    "fs/read_text_file": Agent._read_text_file,
-    "fs/write_text_file": Agent._write_text_file,
-}
+        self._inbox.ended(self, reason)

@@ -16,7 +16,7 @@ from acp_sidecar.workspace.roots import PathRefused
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import ReadTextFile, WriteTextFile
     from acp_sidecar.agents.connection import IncomingRequest
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.client.live import LiveSession
 
 _CODES: Final[Mapping[str, int]] = {
     "missing": wire.RESOURCE_NOT_FOUND,

@@ -8,26 +8,44 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import define
 
 from acp_sidecar.acp.model import PermissionRequest
+from acp_sidecar.client.ports import Editor, Refused
 from acp_sidecar.client.question import Question, Sight, question
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.agents import Agent
-    from acp_sidecar.client.ports import Editor
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.session.state import Session
 
 logger = logging.getLogger(__name__)
 
 _NOTHING: Final = Sight(inside=False)
 
 
-class NotWaiting(ValueError):
+class NotWaiting(Refused):
     """There is no open question of this id, or it offers no such option."""
+
+
+class Asking(Protocol):
+    """What a permission request needs of the session it belongs to."""
+
+    @property
+    def state(self) -> Session: ...
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether a question may be put to the user now."""
+
+    def look(self, path: str) -> Sight:
+        """What is at a path the agent named."""
+
+    def permission_asked(self, question: Question, request: PermissionRequest) -> None: ...
+
+    def permission_closed(self, request_id: str, state: str, option_id: str | None) -> None: ...
 
 
 @define(eq=False)
@@ -38,7 +56,7 @@ class _Open:
     request: PermissionRequest
     incoming: IncomingRequest
     agent: Agent
-    session: LiveSession | None
+    session: Asking | None
 
 
 class Permissions:
@@ -58,7 +76,7 @@ class Permissions:
         incoming: IncomingRequest,
         request: PermissionRequest,
         agent: Agent,
-        session: LiveSession | None,
+        session: Asking | None,
     ) -> None:
         """Take a request in order of arrival: fold its tool call, then ask.
 
@@ -129,7 +147,7 @@ class Permissions:
             option_id = entry.agent.wire.unanswered(entry.request.options)
             self._close(entry, option_id, "cancelled" if option_id is None else "answered")
 
-    def cancel(self, chosen: Callable[[Agent, LiveSession | None], bool]) -> None:
+    def cancel(self, chosen: Callable[[Agent, Asking | None], bool]) -> None:
         """Answer ``cancelled`` to every open request of the chosen sessions and agents."""
         for entry in list(self._open.values()):
             if chosen(entry.agent, entry.session):

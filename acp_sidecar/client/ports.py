@@ -1,38 +1,107 @@
-"""What the ACP client role needs of an editor.
+"""The two sides of the client role: what it needs of an editor, and what it offers one.
 
-``app.py`` hands an implementation in; nothing in ``client/`` knows LSP. All of it is
-called from the event loop and returns at once: a slow editor never holds up an agent.
+``app.py`` hands an implementation of each to the other. Nothing in ``client/`` knows LSP,
+and nothing in ``editor/`` knows more of ``client/`` than this file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from acp_sidecar.client.question import ChangeSummary, Choice, Question, visible
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.question import Question
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.acp.model import SessionPage
     from acp_sidecar.session.change import Change
+    from acp_sidecar.session.state import Session
+    from acp_sidecar.workspace.ledger import Ledger
+    from acp_sidecar.workspace.roots import Roots
+
+__all__ = [
+    "Attachment",
+    "ChangeSummary",
+    "Choice",
+    "Client",
+    "Editor",
+    "Question",
+    "Refused",
+    "SessionView",
+    "Severity",
+    "Turn",
+    "visible",
+]
 
 Severity = Literal["error", "warning", "info", "log"]
+Restoring = Literal["load", "resume", "fork"]
+
+Attachment: TypeAlias = tuple[str, tuple[int, int] | None]
+"""What a prompt is about: a document's URI, and its 0-based first and last line or None."""
+
+
+class Refused(Exception):
+    """What was asked cannot be done; the message says why, and what to do instead."""
+
+
+class SessionView(Protocol):
+    """An open session, as an editor looks at it."""
+
+    @property
+    def state(self) -> Session:
+        """What the conversation is; the editor's side sets its ``changes`` and ``follow``."""
+
+    @property
+    def agent_name(self) -> str: ...
+
+    @property
+    def roots(self) -> Roots: ...
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """What the agent changed; None where nothing is kept for review."""
+
+    @property
+    def ended(self) -> bool: ...
+
+    def queue(self) -> list[dict[str, str]]:
+        """The prompts that wait: ``{turnId, text}`` each."""
+
+    def review_soon(self) -> None:
+        """Look again at what waits for review."""
+
+
+class Turn(Protocol):
+    """A prompt that was sent, or waits."""
+
+    @property
+    def turn_id(self) -> str: ...
+
+    @property
+    def ended(self) -> asyncio.Future[str]:
+        """The stop reason; raises :class:`Refused` where the turn failed."""
 
 
 class Editor(Protocol):
-    """The person's side. What it answers comes back through the client's operations."""
+    """The person's side.
+
+    All of it is called from the event loop and returns at once: a slow editor never holds
+    up an agent. What the person answers comes back through :class:`Client`.
+    """
 
     def changed(
-        self, session: LiveSession, changes: Sequence[Change], *, replay: bool = False
+        self, session: SessionView, changes: Sequence[Change], *, replay: bool = False
     ) -> None:
         """The session's state moved. In a ``replay`` nothing is revealed, asked or edited."""
 
-    def turn_began(self, session: LiveSession) -> None:
+    def turn_began(self, session: SessionView) -> None:
         """A prompt went out to the agent."""
 
-    def turn_ended(self, session: LiveSession) -> None:
+    def turn_ended(self, session: SessionView) -> None:
         """The agent is idle again."""
 
     def ask(self, question: Question) -> None:
-        """Put a question to the user; its answer comes through ``Permissions``."""
+        """Put a question to the user; its answer comes by :meth:`Client.answer`."""
 
     def withdraw(self, request_id: str) -> None:
         """The question is settled without this editor: close it, drop a late click."""
@@ -40,8 +109,83 @@ class Editor(Protocol):
     def tell(self, severity: Severity, text: str) -> None:
         """Say something to the user; ``log`` is for who looks, not for a pop-up."""
 
-    def files_changed(self, session: LiveSession) -> None:
+    def files_changed(self, session: SessionView) -> None:
         """What waits for review in this session may have moved."""
 
-    def queue_changed(self, session: LiveSession) -> None:
+    def queue_changed(self, session: SessionView) -> None:
         """The prompts that wait in this session are others now."""
+
+
+class Client(Protocol):
+    """What an editor can have done. Everything raises :class:`Refused` where it cannot be.
+
+    ``session_id`` is ours; None means the only session open. ``cwd`` is an absolute path.
+    """
+
+    def sessions(self) -> Sequence[SessionView]:
+        """The sessions, oldest first, also those that ended with their agent."""
+
+    def session(self, session_id: str | None) -> SessionView: ...
+
+    async def new(
+        self,
+        agent: str | None,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+    ) -> SessionView: ...
+
+    async def restore(
+        self,
+        how: Restoring,
+        agent: str | None,
+        agent_session_id: str,
+        cwd: str,
+        mcp_servers: Sequence[Mapping[str, Any]],
+    ) -> SessionView: ...
+
+    async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage: ...
+
+    async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None: ...
+
+    async def close(self, session_id: str | None) -> None: ...
+
+    async def set_mode(self, session_id: str | None, mode_id: str) -> None: ...
+
+    async def set_config_option(
+        self, session_id: str | None, config_id: str, value: str | bool
+    ) -> None: ...
+
+    async def prompt(
+        self,
+        session_id: str | None,
+        text: str | None,
+        content: Sequence[Mapping[str, Any]],
+        attachments: Sequence[Attachment],
+    ) -> Turn:
+        """Send a prompt, or let it wait its turn. ``content`` holds ACP content blocks."""
+
+    def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
+        """Cancel a turn, or a prompt that waits; without one the turn that runs."""
+
+    def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
+        """Replace the text of a prompt that waits."""
+
+    def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
+        """Take a prompt that waits out of the queue."""
+
+    def questions(self) -> Sequence[Question]:
+        """The questions that wait, oldest first."""
+
+    def answer(self, request_id: str, option_id: str | None) -> None:
+        """The user's word: an option the agent offered, or None for ``cancelled``."""
+
+    def unanswered(self, request_id: str) -> None:
+        """The editor gave no answer: a no. Nothing happens where the question is settled."""
+
+    async def login(self, agent: str, method_id: str | None, cwd: str) -> None: ...
+
+    async def logout(self, agent: str, cwd: str) -> None: ...
+
+    async def restart(self, agent: str) -> int:
+        """End every process of an agent, and its sessions; returns how many there were."""

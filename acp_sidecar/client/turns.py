@@ -9,23 +9,58 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from attrs import define, field
 
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import ContentBlock, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.client.ports import Editor, Refused, SessionView
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.client.agents import Agent
+    from acp_sidecar.session.change import Change
+    from acp_sidecar.settings import Settings
+    from acp_sidecar.tasks import Tasks
 
 _SETTLE_SECONDS: Final = 30
 """How long a turn's end waits for file answers that the agent asked for before it ended."""
 
 
-class TurnFailed(Exception):
+class TurnFailed(Refused):
     """The turn ended without a stop reason; the message says why and what to do."""
+
+
+class Speaking(SessionView, Protocol):
+    """What turns need of the session they are taken in."""
+
+    @property
+    def agent(self) -> Agent: ...
+
+    @property
+    def editor(self) -> Editor: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def tasks(self) -> Tasks:
+        """Work that ends with the session."""
+
+    @property
+    def answers(self) -> Tasks:
+        """Answers the agent waits for."""
+
+    def publish(self, changes: Sequence[Change]) -> None: ...
+
+    def cancel_questions(self) -> None: ...
+
+    def prepare_turn(self) -> None:
+        """A prompt is about to go out."""
+
+    def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
+        """A turn has ended; ``ended`` is None where it failed."""
 
 
 @define(eq=False)
@@ -51,7 +86,7 @@ class Prompt:
 class Turns:
     """The queue of a session and the turn that runs."""
 
-    def __init__(self, session: LiveSession) -> None:
+    def __init__(self, session: Speaking) -> None:
         self._session = session
         self._ids = itertools.count(1)
         self._waiting: list[Prompt] = []
@@ -81,9 +116,12 @@ class Turns:
         """The queue as the contract gives it."""
         return [{"turnId": prompt.turn_id, "text": prompt.text} for prompt in self._waiting]
 
-    def find(self, turn_id: str) -> Prompt | None:
-        """The waiting prompt of this id."""
-        return next((prompt for prompt in self._waiting if prompt.turn_id == turn_id), None)
+    def waiting_prompt(self, turn_id: str) -> Prompt:
+        """The waiting prompt of this id. Raises :class:`Refused` where none is."""
+        for prompt in self._waiting:
+            if prompt.turn_id == turn_id:
+                return prompt
+        raise Refused(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
 
     def edit(self, prompt: Prompt, text: str) -> None:
         """Replace the text of a waiting prompt; what was attached stays."""

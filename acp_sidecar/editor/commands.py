@@ -7,64 +7,40 @@ JSON-RPC errors whose message says what to do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import frozen
 
-from acp_sidecar.acp import v1
-from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import ContentBlock, SessionPage, TextContent
-from acp_sidecar.client.agents import AgentUnusable
-from acp_sidecar.client.context import context_block
-from acp_sidecar.client.permissions import NotWaiting
-from acp_sidecar.client.sessions import LiveSession, NoSession, NotOffered, Sessions
-from acp_sidecar.client.turns import Prompt, TurnFailed
+from acp_sidecar.client.ports import Attachment, Client, Refused, Restoring, SessionView, Turn
 from acp_sidecar.editor.arguments import Argument, flag, objects, required_text, text, texts
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
 from acp_sidecar.workspace.files import FileProblem
-from acp_sidecar.workspace.roots import PathRefused
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.progress import Progress
     from acp_sidecar.editor.review import Review, Step
     from acp_sidecar.editor.server import SidecarServer
-    from acp_sidecar.workspace.documents import Documents
-    from acp_sidecar.workspace.files import Files
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[["Operations", Argument], Awaitable[Json]]
-
-_REFUSALS: Final = (
-    AgentUnusable,
-    FileProblem,
-    NoSession,
-    NotOffered,
-    NotWaiting,
-    PathRefused,
-    TurnFailed,
-    DecodeError,
-    ValueError,
-)
 
 
 @frozen
 class Operations:
     """What the commands work with."""
 
-    sessions: Sessions
+    client: Client
     follow: Follow
     review: Review
     progress: Progress
-    documents: Documents
-    files: Files
     default_cwd: Callable[[], str | None]
 
-    def session(self, argument: Argument) -> LiveSession:
+    def session(self, argument: Argument) -> SessionView:
         """The session an argument names, or the only one open."""
-        return self.sessions.get(text(argument, "sessionId"))
+        return self.client.session(_session_id(argument))
 
     def cwd(self, argument: Argument) -> str:
         """The folder an argument names, else the first workspace folder."""
@@ -89,10 +65,14 @@ def _guarded(
     async def run(argument: dict[str, Any]) -> Json:
         try:
             return await handler(operations(), argument)
-        except _REFUSALS as error:
+        except (Refused, FileProblem) as error:
             raise CommandError(str(error)) from error
 
     return run
+
+
+def _session_id(argument: Argument) -> str | None:
+    return text(argument, "sessionId")
 
 
 # --- sessions ---------------------------------------------------------------------------
@@ -101,7 +81,7 @@ def _guarded(
 async def _new(on: Operations, argument: Argument) -> Json:
     cwd = on.cwd(argument)
     name = text(argument, "agent")
-    opening = on.sessions.new(
+    opening = on.client.new(
         name,
         cwd,
         [_absolute(path) for path in texts(argument, "additionalDirectories")],
@@ -110,9 +90,9 @@ async def _new(on: Operations, argument: Argument) -> Json:
     return _opened(await _with_progress(on, f"Starting {name or 'the agent'}", opening))
 
 
-def _restore(how: str) -> Handler:
+def _restore(how: Restoring) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
-        restoring = on.sessions.restore(
+        restoring = on.client.restore(
             how,
             text(argument, "agent"),
             required_text(argument, "agentSessionId"),
@@ -124,7 +104,7 @@ def _restore(how: str) -> Handler:
     return run
 
 
-async def _with_progress(on: Operations, title: str, work: Awaitable[LiveSession]) -> LiveSession:
+async def _with_progress(on: Operations, title: str, work: Awaitable[SessionView]) -> SessionView:
     task = asyncio.current_task()
 
     def cancel() -> None:
@@ -144,16 +124,14 @@ def _absolute(path: str) -> str:
     return path
 
 
-def _opened(session: LiveSession) -> Json:
+def _opened(session: SessionView) -> Json:
     state = session.state.to_json()
     names = ("sessionId", "agentSessionId", "agent", "protocolVersion", "modes")
     return {name: state[name] for name in (*names, "configOptions", "commands")}
 
 
 async def _list(on: Operations, argument: Argument) -> Json:
-    page: SessionPage = await on.sessions.list(
-        text(argument, "agent"), on.cwd(argument), text(argument, "cursor")
-    )
+    page = await on.client.list(text(argument, "agent"), on.cwd(argument), text(argument, "cursor"))
     rows = [
         {
             "agentSessionId": info.agent_session_id,
@@ -167,7 +145,7 @@ async def _list(on: Operations, argument: Argument) -> Json:
 
 
 async def _delete(on: Operations, argument: Argument) -> Json:
-    await on.sessions.delete(
+    await on.client.delete(
         text(argument, "agent"), required_text(argument, "agentSessionId"), on.cwd(argument)
     )
     return {}
@@ -176,25 +154,25 @@ async def _delete(on: Operations, argument: Argument) -> Json:
 async def _close(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     on.follow.forget(session)
-    await on.sessions.close(session)
+    await on.client.close(session.state.session_id)
     return {}
 
 
 async def _cancel(on: Operations, argument: Argument) -> Json:
-    on.session(argument).turns.cancel()
+    on.client.cancel(_session_id(argument))
     return {}
 
 
 async def _state(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     session.state.changes = on.review.changes(session)
-    session.state.queue = session.turns.as_json()
+    session.state.queue = session.queue()
     return session.state.to_json()
 
 
 async def _set_mode(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
-    await on.sessions.set_mode(session, required_text(argument, "modeId"))
+    await on.client.set_mode(session.state.session_id, required_text(argument, "modeId"))
     return {"modes": session.state.to_json()["modes"]}
 
 
@@ -203,7 +181,8 @@ async def _set_config_option(on: Operations, argument: Argument) -> Json:
     value = argument.get("value")
     if not isinstance(value, str | bool):
         raise CommandError("'value' must be a text, or true or false.", INVALID_PARAMS)
-    await on.sessions.set_config_option(session, required_text(argument, "configId"), value)
+    config_id = required_text(argument, "configId")
+    await on.client.set_config_option(session.state.session_id, config_id, value)
     return {"configOptions": session.state.to_json()["configOptions"]}
 
 
@@ -211,47 +190,30 @@ async def _set_config_option(on: Operations, argument: Argument) -> Json:
 
 
 async def _prompt(on: Operations, argument: Argument) -> Json:
-    session = on.session(argument)
-    if session.ended:
-        raise NoSession("This session has ended with its agent. acp.session.new opens a new one.")
-    blocks = await _blocks(on, session, argument)
-    if not blocks:
-        raise CommandError("There is nothing to send: give 'text' or 'content'.", INVALID_PARAMS)
+    session_id = on.session(argument).state.session_id
     wait = flag(argument, "wait", default=True)
-    prompt = session.turns.submit(blocks)
+    turn = await on.client.prompt(
+        session_id,
+        text(argument, "text"),
+        objects(argument, "content"),
+        [_attachment(item) for item in objects(argument, "context")],
+    )
     if not wait:
-        return {"turnId": prompt.turn_id}
+        return {"turnId": turn.turn_id}
     try:
-        return {"stopReason": await asyncio.shield(prompt.ended)}
+        return await _end_of(turn)
     except asyncio.CancelledError:
-        return await _cancelled(session, prompt)
+        # The editor cancelled the command: so the turn is, and ends when the agent says so.
+        on.client.cancel(session_id, turn)
+        return await _end_of(turn)
 
 
-async def _cancelled(session: LiveSession, prompt: Prompt) -> Json:
-    """The editor cancelled the command: so the turn is, and ends when the agent says so."""
-    session.turns.cancel(prompt)
-    return {"stopReason": await asyncio.shield(prompt.ended)}
+async def _end_of(turn: Turn) -> Json:
+    return {"stopReason": await asyncio.shield(turn.ended)}
 
 
-async def _blocks(
-    on: Operations, session: LiveSession, argument: Argument
-) -> tuple[ContentBlock, ...]:
-    blocks: list[ContentBlock] = []
-    said = text(argument, "text")
-    if said:
-        blocks.append(TextContent(said))
-    blocks += [v1.decode_block(raw) for raw in objects(argument, "content")]
-    for item in objects(argument, "context"):
-        blocks.append(
-            await context_block(
-                required_text(item, "uri"),
-                _lines_of(item.get("range")),
-                info=session.agent.info,
-                documents=on.documents,
-                files=on.files,
-            )
-        )
-    return tuple(blocks)
+def _attachment(item: Argument) -> Attachment:
+    return required_text(item, "uri"), _lines_of(item.get("range"))
 
 
 def _lines_of(span: Json) -> tuple[int, int] | None:
@@ -274,18 +236,11 @@ async def _queue(on: Operations, argument: Argument) -> Json:
     if edit is not None:
         if not isinstance(edit, Mapping):
             raise CommandError("'edit' must be {turnId, text}.", INVALID_PARAMS)
-        prompt = _waiting(session, required_text(edit, "turnId"))
-        session.turns.edit(prompt, required_text(edit, "text"))
+        turn_id, new_text = required_text(edit, "turnId"), required_text(edit, "text")
+        on.client.edit_waiting(session.state.session_id, turn_id, new_text)
     if drop is not None:
-        session.turns.cancel(_waiting(session, drop))
-    return session.turns.as_json()
-
-
-def _waiting(session: LiveSession, turn_id: str) -> Prompt:
-    prompt = session.turns.find(turn_id)
-    if prompt is None:
-        raise CommandError(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
-    return prompt
+        on.client.drop_waiting(session.state.session_id, drop)
+    return session.queue()
 
 
 # --- following, review, permissions, agents -------------------------------------------------
@@ -319,39 +274,36 @@ async def _review_undo(on: Operations, argument: Argument) -> Json:
 
 
 async def _review_diff(on: Operations, argument: Argument) -> Json:
-    uri = required_text(argument, "uri")
-    session_id = text(argument, "sessionId")
-    chosen: Sequence[LiveSession] = (
-        (on.sessions.get(session_id),) if session_id else on.sessions.all()
-    )
-    return await on.review.diff(chosen, uri)
+    session_id = _session_id(argument)
+    chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
+    return await on.review.diff(chosen, required_text(argument, "uri"))
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:
-    return [payload(question) for question in on.sessions.permissions.waiting()]
+    return [payload(question) for question in on.client.questions()]
 
 
 async def _answer(on: Operations, argument: Argument) -> Json:
     if "optionId" not in argument:
         raise CommandError("Give 'optionId', or null for cancelled.", INVALID_PARAMS)
-    on.sessions.permissions.answer(required_text(argument, "requestId"), text(argument, "optionId"))
+    on.client.answer(required_text(argument, "requestId"), text(argument, "optionId"))
     return {}
 
 
 async def _login(on: Operations, argument: Argument) -> Json:
-    await on.sessions.login(
+    await on.client.login(
         required_text(argument, "agent"), text(argument, "methodId"), on.cwd(argument)
     )
     return {}
 
 
 async def _logout(on: Operations, argument: Argument) -> Json:
-    await on.sessions.logout(required_text(argument, "agent"), on.cwd(argument))
+    await on.client.logout(required_text(argument, "agent"), on.cwd(argument))
     return {}
 
 
 async def _restart(on: Operations, argument: Argument) -> Json:
-    return {"ended": await on.sessions.restart(required_text(argument, "agent"))}
+    return {"ended": await on.client.restart(required_text(argument, "agent"))}
 
 
 COMMANDS: Final[Mapping[str, Handler]] = {

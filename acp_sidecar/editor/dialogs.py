@@ -12,11 +12,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.client.question import Question
-from acp_sidecar.client.tasks import Tasks
+from acp_sidecar.client.ports import Client, Question
 from acp_sidecar.editor.server import ClientError, ClientGone
+from acp_sidecar.tasks import Tasks
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.server import SidecarServer
@@ -29,28 +29,20 @@ PAUSE_SECONDS: Final = 0.4
 _INFO: Final = 3  # lsprotocol MessageType.Info; a number, since params are plain JSON here
 
 
-class Answers(Protocol):
-    """Where a user's answer goes: ``client.permissions.Permissions``."""
-
-    def answer(self, request_id: str, option_id: str | None) -> None: ...
-
-    def unanswered(self, request_id: str) -> None: ...
-
-
 class Dialogs:
     """The queue of questions towards one editor."""
 
     def __init__(
         self,
         server: SidecarServer,
-        answers: Callable[[], Answers],
+        client: Callable[[], Client],
         tasks: Tasks,
         *,
         own: bool,
         reminder: Callable[[], float],
     ) -> None:
         self._server = server
-        self._answers = answers
+        self._client = client
         self._tasks = tasks
         self._own = own
         self._reminder = reminder
@@ -61,7 +53,7 @@ class Dialogs:
         self._times_shown: dict[str, int] = {}
 
     def ask(self, question: Question) -> None:
-        """Queue a question; its answer goes to ``Answers``."""
+        """Queue a question; its answer goes to the client."""
         self._settled[question.request_id] = asyncio.Event()
         if self._own:
             self._show(question)
@@ -108,7 +100,7 @@ class Dialogs:
         task = self._tasks.start(
             show(question),
             name=f"dialog for {question.request_id}",
-            failed=lambda error: self._answers().unanswered(question.request_id),
+            failed=lambda error: self._client().unanswered(question.request_id),
         )
         self._shown.setdefault(question.request_id, []).append(task)
 
@@ -144,9 +136,9 @@ class Dialogs:
         if question.request_id not in self._settled:
             return
         if option_id is None:
-            self._answers().unanswered(question.request_id)
+            self._client().unanswered(question.request_id)
         else:
-            self._answers().answer(question.request_id, option_id)
+            self._client().answer(question.request_id, option_id)
 
 
 def payload(question: Question) -> dict[str, Any]:

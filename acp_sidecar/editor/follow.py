@@ -22,8 +22,8 @@ from acp_sidecar.workspace.roots import PathRefused
 from acp_sidecar.workspace.roots import Place as WorkspacePlace
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.sessions import LiveSession
-    from acp_sidecar.client.tasks import Tasks
+    from acp_sidecar.client.ports import SessionView
+    from acp_sidecar.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _ANSWER_SECONDS: Final = 5
 class Place:
     """Where an agent works: ``line`` is 1-based or None, ``path`` as the agent sent it."""
 
-    session: LiveSession
+    session: SessionView
     tool_call_id: str
     kind: str
     path: str
@@ -75,7 +75,7 @@ class Follow:
     def __init__(
         self,
         reveal: Reveal,
-        moved: Callable[[LiveSession], None],
+        moved: Callable[[SessionView], None],
         tasks: Tasks,
         *,
         enabled: bool,
@@ -98,7 +98,7 @@ class Follow:
 
     # --- what happens ---------------------------------------------------------------
 
-    def changed(self, session: LiveSession, changes: Sequence[Change]) -> None:
+    def changed(self, session: SessionView, changes: Sequence[Change]) -> None:
         """Follow the last place of these changes that may be shown."""
         for change in changes:
             if isinstance(change, ToolCallChanged):
@@ -128,7 +128,7 @@ class Follow:
             self._drop_next("off")
         self._tell_all()
 
-    def forget(self, session: LiveSession) -> None:
+    def forget(self, session: SessionView) -> None:
         """The session is closed."""
         self._latest.pop(session.state.session_id, None)
         if self._next is not None and self._next.session is session:
@@ -141,7 +141,7 @@ class Follow:
 
     # --- one place -------------------------------------------------------------------
 
-    def _place(self, session: LiveSession, change: ToolCallChanged) -> Place | None:
+    def _place(self, session: SessionView, change: ToolCallChanged) -> Place | None:
         call = change.tool_call
         candidates = _places(change)
         if not candidates:
@@ -154,7 +154,7 @@ class Follow:
         location = chosen or candidates[-1]
         return Place(session, call.tool_call_id, call.kind, location.path, location.line)
 
-    def _retry(self, session: LiveSession, tool_call_id: str) -> Place | None:
+    def _retry(self, session: SessionView, tool_call_id: str) -> Place | None:
         """A file that was not there when its place was named may be there by now."""
         place = self._latest.get(session.state.session_id)
         if place is None or place.tool_call_id != tool_call_id:
@@ -162,7 +162,7 @@ class Follow:
         return place if session.state.follow.get("reason") == "missing" else None
 
     def _resolve(
-        self, session: LiveSession, location: Location | Place
+        self, session: SessionView, location: Location | Place
     ) -> tuple[WorkspacePlace | None, str | None]:
         """Where a location is, or why it is not shown."""
         roots = session.roots.intersect(self._folders())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from acp_sidecar.editor.server import ClientError, ClientGone
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.tasks import Tasks
     from acp_sidecar.editor.server import SidecarServer
+    from acp_sidecar.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.server import SidecarServer
     from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.ledger import Ledger, Reviewed
@@ -30,17 +30,17 @@ class Review:
         self._wanted = wanted
         self._told: dict[str, list[dict[str, Any]]] = {}
 
-    def changes(self, session: LiveSession) -> list[dict[str, Any]]:
+    def changes(self, session: SessionView) -> list[dict[str, Any]]:
         """``acp.review.list``, as known now."""
         ledger = session.ledger
         return [change.to_json() for change in ledger.changes()] if ledger else []
 
-    async def refresh(self, session: LiveSession) -> None:
+    async def refresh(self, session: SessionView) -> None:
         """Look at the files again."""
         if session.ledger is not None:
             await session.ledger.refresh()
 
-    def changed(self, session: LiveSession) -> None:
+    def changed(self, session: SessionView) -> None:
         """Tell the editor, where it wants to know and something is different."""
         if not self._wanted:
             return
@@ -55,7 +55,7 @@ class Review:
             )
 
     async def step(
-        self, session: LiveSession, step: Step, uri: str | None, hunk_id: str | None
+        self, session: SessionView, step: Step, uri: str | None, hunk_id: str | None
     ) -> dict[str, Any]:
         """Keep or revert the changes of one file, or of all."""
         ledger = _ledger(session)
@@ -63,11 +63,11 @@ class Review:
         done = await (ledger.keep(path) if step == "keep" else ledger.revert(path))
         return self._outcome(session, done)
 
-    async def undo(self, session: LiveSession) -> dict[str, Any]:
+    async def undo(self, session: SessionView) -> dict[str, Any]:
         """Take the last keep or revert back."""
         return self._outcome(session, await _ledger(session).undo())
 
-    async def diff(self, sessions: Sequence[LiveSession], uri: str) -> dict[str, str]:
+    async def diff(self, sessions: Sequence[SessionView], uri: str) -> dict[str, str]:
         """The texts of a file before and after the agent, from the first session that knows it."""
         path = self._real(uri)
         for session in sessions:
@@ -102,12 +102,12 @@ class Review:
             raise CommandError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
         return Path(path).resolve()
 
-    def _outcome(self, session: LiveSession, done: Reviewed) -> dict[str, Any]:
+    def _outcome(self, session: SessionView, done: Reviewed) -> dict[str, Any]:
         self.changed(session)
         return {**done.to_json(), "problems": list(done.problems)}
 
 
-def _ledger(session: LiveSession) -> Ledger:
+def _ledger(session: SessionView) -> Ledger:
     if session.ledger is None:
         raise CommandError("Nothing is kept for review: the setting review.mode is 'off'.")
     return session.ledger

@@ -17,7 +17,7 @@ from acp_sidecar.session.change import Change, StatusChanged
 from acp_sidecar.session.transcript import block, changed_keys
 
 if TYPE_CHECKING:
-    from acp_sidecar.client.sessions import LiveSession
+    from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.server import SidecarServer
 
 INTERVAL_SECONDS: Final = 1 / 30
@@ -32,22 +32,22 @@ class Transcript:
     def __init__(self, server: SidecarServer, *, wanted: bool) -> None:
         self._server = server
         self._wanted = wanted
-        self._due: dict[str, tuple[LiveSession, dict[str, None]]] = {}
+        self._due: dict[str, tuple[SessionView, dict[str, None]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._next_at = 0.0
 
-    def changed(self, session: LiveSession, changes: Sequence[Change]) -> None:
+    def changed(self, session: SessionView, changes: Sequence[Change]) -> None:
         """Note the blocks these changes touch; they are sent soon."""
         keys = changed_keys(list(changes))
         if any(isinstance(change, StatusChanged) for change in changes):
             keys.append(STATUS)
         self._note(session, keys)
 
-    def queue_changed(self, session: LiveSession) -> None:
+    def queue_changed(self, session: SessionView) -> None:
         """The prompts that wait are others now."""
         self._note(session, [STATUS])
 
-    def snapshot(self, session: LiveSession) -> dict[str, Any]:
+    def snapshot(self, session: SessionView) -> dict[str, Any]:
         """All blocks of a session (``acp/transcript/snapshot``)."""
         keys = [entry.key for entry in session.state.entries]
         return {
@@ -55,7 +55,7 @@ class Transcript:
             "blocks": [one for key in (*keys, STATUS) if (one := _block(session, key))],
         }
 
-    def _note(self, session: LiveSession, keys: Sequence[str]) -> None:
+    def _note(self, session: SessionView, keys: Sequence[str]) -> None:
         if not self._wanted or not keys:
             return
         _, due = self._due.setdefault(session.state.session_id, (session, {}))
@@ -84,7 +84,7 @@ class Transcript:
         self._next_at = loop.time() + max(INTERVAL_SECONDS, size / BYTES_PER_SECOND)
 
 
-def _block(session: LiveSession, key: str) -> dict[str, Any] | None:
+def _block(session: SessionView, key: str) -> dict[str, Any] | None:
     state = session.state
     if key == STATUS:
         return {
@@ -92,7 +92,7 @@ def _block(session: LiveSession, key: str) -> dict[str, Any] | None:
             "kind": STATUS,
             "status": state.status,
             "stopReason": state.stop_reason,
-            "queue": session.turns.as_json(),
+            "queue": session.queue(),
         }
     entry = state.entry(key)
     return block(state, entry) if entry else None

@@ -288,7 +288,7 @@ async def test_a_question_can_be_answered_by_command(editor: Editor, puppet: Pup
         )
     await editor.execute("acp.permission.answer", requestId=pending["requestId"], optionId="yes")
     assert await puppet.outcome(request) == "yes"
-    with pytest.raises(LspError, match="waiting"):
+    with pytest.raises(LspError, match="is waiting"):
         await editor.execute("acp.permission.answer", requestId=pending["requestId"], optionId="no")
     shown = editor.requests(DIALOG)[0]["id"]
     await editor.until(lambda: {"id": shown} in editor.all("$/cancelRequest"))

@@ -1,0 +1,247 @@
+"""One session while it is open: its state joined with its agent, its roots and its files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from acp_sidecar.acp import wire
+from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert, given
+from acp_sidecar.agents.connection import IncomingRequest
+from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.question import Question, Sight
+from acp_sidecar.client.turns import Prompt, Turns
+from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.session.state import Session
+from acp_sidecar.tasks import Spawn, Tasks
+from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.ledger import Ledger
+from acp_sidecar.workspace.roots import PathRefused, Roots
+
+if TYPE_CHECKING:
+    from acp_sidecar.acp.model import TurnEnded
+    from acp_sidecar.client.ports import Editor
+    from acp_sidecar.settings import Settings
+
+_PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
+
+
+class LiveSession:
+    """One conversation while it is open."""
+
+    def __init__(
+        self,
+        state: Session,
+        agent: Agent,
+        roots: Roots,
+        files: Files,
+        ledger: Ledger | None,
+        editor: Editor,
+        permissions: Permissions,
+        settings: Settings,
+        spawn: Spawn,
+    ) -> None:
+        self.state = state
+        self.agent = agent
+        self.roots = roots
+        self.files = files
+        self.ledger = ledger
+        self.editor = editor
+        self.settings = settings
+        self.handed: dict[Path, str] = {}
+        """What the agent was last told each file says, or wrote itself."""
+        self.tasks = Tasks(spawn)
+        self.answers = Tasks(spawn)
+        self.turns = Turns(self)
+        self.ended = False
+        self.loading = False
+        """Between a load or resume request and its answer: only the state moves."""
+        self.quiet = False
+        """Until the first prompt of a loaded session: some agents send the history late."""
+        self._permissions = permissions
+        self._review_due = False
+        self._review_running = False
+
+    @property
+    def agent_name(self) -> str:
+        return self.agent.name
+
+    def queue(self) -> list[dict[str, str]]:
+        """The prompts that wait, as the contract gives them."""
+        return self.turns.as_json()
+
+    # --- what the agent says --------------------------------------------------------
+
+    def happened(self, event: Event) -> None:
+        """Fold an event of the agent's, in order of arrival."""
+        self.publish(self.state.apply(event, replay=self.quiet))
+
+    def publish(self, changes: Sequence[Change]) -> None:
+        """Tell the editor, and note the files the changes speak of."""
+        if not self.quiet:
+            for change in changes:
+                if isinstance(change, ToolCallChanged):
+                    self._note_files(change)
+        if changes:
+            self.editor.changed(self, changes, replay=self.quiet)
+
+    def permission_asked(self, question: Question, request: PermissionRequest) -> None:
+        """Fold a permission request into the state."""
+        self.publish(self.state.permission_asked(question.request_id, request, question.message))
+
+    def permission_closed(self, request_id: str, state: str, option_id: str | None) -> None:
+        """Fold how a permission request ended."""
+        self.publish(self.state.permission_closed(request_id, state, option_id))
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether a question may be put to the user: not for what was cancelled or replayed."""
+        running = self.turns.running
+        return not self.ended and not self.loading and not (running and running.cancelled)
+
+    @property
+    def takes_writes(self) -> bool:
+        """Whether the agent may write: not after the user's cancel, until the next prompt."""
+        running = self.turns.running
+        if self.ended or self.loading:
+            return False
+        return not (running.cancelled if running else self.turns.last_was_cancelled)
+
+    def cancel_questions(self) -> None:
+        """Answer ``cancelled`` to every request of this session that waits."""
+        self._permissions.cancel(lambda agent, session: session is self)
+
+    def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
+        """Answer a request of the agent's in a task of this session's."""
+        task = self.answers.start(
+            work,
+            name=f"answer to {request.method}",
+            failed=lambda error: _internal_error(request, error),
+        )
+        request.on_cancel(lambda: _cancel(task))
+        task.add_done_callback(lambda done: _cancelled_answer(request, done))
+
+    # --- files ------------------------------------------------------------------------
+
+    def look(self, path: str) -> Sight:
+        """What is at a path the agent named, for a question's text."""
+        try:
+            real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
+        except PathRefused as refused:
+            if refused.reason == "outside":
+                return Sight(exists=Path(path).exists(), inside=False)
+            return Sight(inside=refused.reason not in ("relative", "invalid"))
+        return Sight(exists=real.exists(), text=self.files.glance(real))
+
+    def touch(self, path: str) -> None:
+        """Remember what a file said before the agent changes it, at its first mention."""
+        if self.ledger is None:
+            return
+        try:
+            real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
+        except PathRefused:
+            return
+        self.ledger.touch(real)
+
+    def wrote(self, path: Path, outcome: WriteOutcome) -> None:
+        """The agent's write through us is in the file."""
+        if self.ledger is not None:
+            self.ledger.wrote(path, outcome)
+        self.review_soon()
+
+    def _note_files(self, change: ToolCallChanged) -> None:
+        event = change.event
+        if self.ledger is None or not isinstance(event, ToolCallUpsert):
+            if self.ledger is not None and event is not None:
+                self.review_soon()
+            return
+        for location in given(event.locations, ()):
+            self.touch(location.path)
+        raw_input = event.raw_input
+        if isinstance(raw_input, Mapping):
+            for name in _PATH_FIELDS:
+                if isinstance(raw_input.get(name), str):
+                    self.touch(raw_input[name])
+        for item in given(event.content, ()):
+            if isinstance(item, Diff):
+                self._note_diff(item)
+        if given(event.status, "") in ("completed", "failed") or given(event.content, ()):
+            self.review_soon()
+
+    def _note_diff(self, diff: Diff) -> None:
+        self.touch(diff.path)
+        try:
+            real = self.roots.resolve(diff.path, relative_to=self.state.cwd, must="new")
+        except PathRefused:
+            return
+        if self.ledger is not None:
+            self.ledger.diff_reported(real, diff.old_text, diff.new_text)
+
+    def prepare_turn(self) -> None:
+        """A prompt goes out: what files say now is what the agent's changes start from."""
+        self.quiet = False
+        if self.ledger is not None:
+            self.ledger.begin_turn()
+
+    def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
+        """A turn ended: look at the files once more, and say so where nothing came back."""
+        if self.ledger is not None:
+            self.ledger.end_turn()
+        self.review_soon()
+        if ended is None or prompt.cancelled or prompt.number is None:
+            return
+        if not self.state.said_anything(prompt.number):
+            self.editor.tell(
+                "warning",
+                f"{self.agent.name} ended the turn ({ended.stop_reason}) without a word. The "
+                "session may be lost; acp.session.new opens a new one.",
+            )
+
+    def review_soon(self) -> None:
+        """Look again at what waits for review, once, however often this is called."""
+        if self.ledger is None or self.ended:
+            return
+        self._review_due = True
+        if not self._review_running:
+            self._review_running = True
+            self.tasks.start(self._review(), name="review of changed files")
+
+    async def _review(self) -> None:
+        try:
+            while self._review_due:
+                self._review_due = False
+                if self.ledger is not None:
+                    await self.ledger.refresh()
+                self.editor.files_changed(self)
+        finally:
+            self._review_running = False
+
+    # --- its end ------------------------------------------------------------------------
+
+    def end(self, reason: str | None) -> None:
+        """Close the session on our side; ``reason`` where its agent is gone."""
+        if self.ended:
+            return
+        self.cancel_questions()
+        self.ended = True
+        self.turns.fail(reason or "The session was closed.")
+        self.publish(self.state.died(reason) if reason else self.state.close())
+        if not reason:
+            self.tasks.cancel()
+        self.answers.cancel()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+def _internal_error(request: IncomingRequest, error: Exception) -> None:
+    request.error(wire.INTERNAL_ERROR, f"{request.method} failed here: {error}")
+
+
+def _cancelled_answer(request: IncomingRequest, task: asyncio.Task[None]) -> None:
+    if task.cancelled():
+        request.error(wire.REQUEST_CANCELLED, f"{request.method} was cancelled")

@@ -1,0 +1,147 @@
+"""What an agent may call, method by method, and whose concern each is.
+
+Everything an agent says arrives here in order and goes to the session it names. Updates
+for a session whose opening is not answered yet are kept for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from acp_sidecar.acp import wire
+from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.model import Event
+from acp_sidecar.agents.connection import AgentGone, IncomingRequest
+from acp_sidecar.client import files
+from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.live import LiveSession
+from acp_sidecar.client.permissions import Permissions
+
+logger = logging.getLogger(__name__)
+
+_EARLY_UPDATES: Final = 1_000
+
+
+class Routes:
+    """The way from an agent's message to a session. Implements ``agents.Inbox``."""
+
+    def __init__(self, permissions: Permissions, ended: Callable[[Agent, AgentGone], None]) -> None:
+        self._permissions = permissions
+        self._ended = ended
+        self._sessions: dict[tuple[Agent, str], LiveSession] = {}
+        self._opening: dict[Agent, int] = {}
+        self._early: dict[Agent, deque[tuple[str, Event]]] = {}
+
+    # --- which session ----------------------------------------------------------------
+
+    def attach(self, session: LiveSession) -> None:
+        """From now on the session's messages go to it; early ones go first."""
+        agent, agent_session_id = session.agent, session.state.agent_session_id or ""
+        self._sessions[agent, agent_session_id] = session
+        early = self._early.get(agent, deque())
+        for pair in list(early):
+            if pair[0] == agent_session_id:
+                early.remove(pair)
+                session.happened(pair[1])
+
+    def detach(self, session: LiveSession) -> None:
+        """The session's messages go nowhere any more."""
+        self._sessions.pop((session.agent, session.state.agent_session_id or ""), None)
+
+    def find(self, agent: Agent, agent_session_id: str) -> LiveSession | None:
+        """The open session of this agent and id."""
+        return self._sessions.get((agent, agent_session_id))
+
+    def sessions_of(self, agent: Agent) -> list[LiveSession]:
+        """The open sessions of an agent."""
+        return [session for (owner, _), session in self._sessions.items() if owner is agent]
+
+    @contextlib.contextmanager
+    def opening(self, agent: Agent) -> Iterator[None]:
+        """While a session is being opened, updates for sessions not known yet are kept."""
+        self._opening[agent] = self._opening.get(agent, 0) + 1
+        try:
+            yield
+        finally:
+            self._opening[agent] -= 1
+            # The session is attached in the same turn of the loop as its answer is read.
+            asyncio.get_running_loop().call_soon(self._forget_early, agent)
+
+    def is_opening(self, agent: Agent) -> bool:
+        """Whether a session of this agent is being opened."""
+        return bool(self._opening.get(agent))
+
+    def _forget_early(self, agent: Agent) -> None:
+        if not self._opening.get(agent):
+            self._opening.pop(agent, None)
+            self._early.pop(agent, None)
+
+    # --- agents.Inbox -------------------------------------------------------------------
+
+    def event(self, agent: Agent, agent_session_id: str, event: Event) -> None:
+        session = self.find(agent, agent_session_id)
+        if session is not None:
+            session.happened(event)
+        elif self._opening.get(agent):
+            early = self._early.setdefault(agent, deque(maxlen=_EARLY_UPDATES))
+            early.append((agent_session_id, event))
+        else:
+            logger.info("%s sent an update for an unknown session", agent.name)
+
+    def request(self, agent: Agent, request: IncomingRequest) -> None:
+        answer = _METHODS.get(request.method)
+        if answer is None:
+            request.error(
+                wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
+            )
+            return
+        try:
+            answer(self, agent, request)
+        except DecodeError as error:
+            request.error(wire.INVALID_PARAMS, str(error))
+
+    def ended(self, agent: Agent, reason: AgentGone) -> None:
+        self._ended(agent, reason)
+
+    # --- the methods ----------------------------------------------------------------------
+
+    def _request_permission(self, agent: Agent, request: IncomingRequest) -> None:
+        asked = agent.wire.permission_request(request.params)
+        session = self.find(agent, asked.agent_session_id)
+        self._permissions.asked(request, asked, agent, session)
+
+    def _read_text_file(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.read_text_file(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.answer_with(files.read(session, request, params), request)
+
+    def _write_text_file(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.write_text_file(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.answer_with(files.write(session, request, params), request)
+
+    def _session_of(
+        self, agent: Agent, request: IncomingRequest, agent_session_id: str
+    ) -> LiveSession | None:
+        session = self.find(agent, agent_session_id)
+        if session is None:
+            request.error(
+                wire.INVALID_PARAMS,
+                f"This client has no session {agent_session_id!r}",
+                {"sessionId": agent_session_id},
+            )
+        return session
+
+
+_METHODS: Final[Mapping[str, Callable[[Routes, Agent, IncomingRequest], None]]] = {
+    "session/request_permission": Routes._request_permission,
+    "fs/read_text_file": Routes._read_text_file,
+    "fs/write_text_file": Routes._write_text_file,
+}
