@@ -49,7 +49,9 @@ def _encoder(
     table = [
         (attribute.name, wire_name(attribute), _omitted(attribute))
         for attribute in attrs.fields(cls)
-        if attribute.name != "unknown" and attribute.name not in leave_out
+        if attribute.name != "unknown"
+        and attribute.name not in leave_out
+        and not rule_of(attribute).internal
     ]
 
     def write(value: Any) -> dict[str, Any]:

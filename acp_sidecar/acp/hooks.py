@@ -65,7 +65,8 @@ def decoder(
 ) -> Decoder[T]:
     """Write and compile the structure hook of ``cls``.
 
-    ``constants`` fixes attributes that are not on the wire, ``require`` makes fields
+    ``constants`` fixes attributes that are not on the wire (internal ones have their default
+    otherwise), ``require`` makes fields
     strict that are three-state elsewhere, ``ignore`` names keys that are neither fields
     nor unknown (a discriminator). The hook takes the value and, as cattrs wants it, a
     type that it does not use; it raises :class:`DecodeError`. The class must be one that is
@@ -80,6 +81,8 @@ def decoder(
     for attribute in attrs.fields(cast(Any, cls)):
         if constants and attribute.name in constants:
             writer.constant(attribute, constants[attribute.name])
+        elif rule_of(attribute).internal:
+            writer.constant(attribute, attribute.default)
         elif attribute.name != "unknown":
             writer.field(attribute, strict=attribute.name in require)
     writer.unknown(ignored)

@@ -458,13 +458,17 @@ class AgentInfo:
 
 @frozen
 class SessionOpened:
-    """The result of ``session/new``, ``load``, ``resume`` or ``fork``."""
+    """The result of ``session/new``, ``load``, ``resume`` or ``fork``.
+
+    ``settled``: nothing that the agent told of before is still going on (v1).
+    """
 
     agent_session_id: str = field(metadata=wire("sessionId"))
     modes: SessionModes | None = None
     config_options: tuple[ConfigOption, ...] = ()
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    settled: bool = field(default=False, metadata=wire(internal=True))
 
 
 @frozen
@@ -521,7 +525,7 @@ class WriteTextFile:
 
 @frozen
 class MessageChunk:
-    role: Role
+    role: Role = field(metadata=wire(internal=True))
     content: ContentBlock
     message_id: str | None = None
     meta: JsonObject | None = None
@@ -557,7 +561,7 @@ class ToolCallUpsert:
     capabilities: Patch[JsonObject] = UNSET
     meta: Patch[JsonObject] = UNSET
     unknown: JsonObject = field(factory=dict)
-    announces: bool = False
+    announces: bool = field(default=False, metadata=wire(internal=True))
 
 
 @frozen
@@ -688,7 +692,7 @@ class TurnEnded:
     """
 
     stop_reason: str | None
-    idle: bool = False
+    idle: bool = field(default=False, metadata=wire(internal=True))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 

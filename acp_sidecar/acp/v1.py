@@ -2,9 +2,9 @@
 
 Decoding functions take ``params`` or ``result`` as parsed from JSON and raise
 :class:`~acp_sidecar.acp.decoding.DecodeError` where a required field is missing or invalid;
-every other fault costs only the field or the array item it is in. Encoding functions
-return the ``params`` or ``result`` as a new dict. Where the prose of the specification and
-its ``schema.json`` disagree, the schema wins.
+every other fault costs only the field or the array item it is in. What we send is made by
+:mod:`acp_sidecar.acp.v1_requests`, whose names are here too. Where the prose of the
+specification and its ``schema.json`` disagree, the schema wins.
 
 The life cycle of version 1: the answer to ``session/prompt`` ends the turn, and tool calls
 that are then still open stay open for ever, so the session closes them.
@@ -12,10 +12,9 @@ that are then still open stay open for ever, so the session closes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias, TypeVar
 
-from acp_sidecar import __version__
 from acp_sidecar.acp import model
 from acp_sidecar.acp.decoding import (
     DecodeError,
@@ -30,8 +29,29 @@ from acp_sidecar.acp.encoding import encode as encode
 from acp_sidecar.acp.encoding import encode_fields
 from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
 from acp_sidecar.acp.permission import permission_options
-
-PROTOCOL_VERSION: Final = 1
+from acp_sidecar.acp.v1_requests import OFFERED as OFFERED
+from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
+from acp_sidecar.acp.v1_requests import PROTOCOL_VERSION as PROTOCOL_VERSION
+from acp_sidecar.acp.v1_requests import authenticate as authenticate
+from acp_sidecar.acp.v1_requests import cancel as cancel
+from acp_sidecar.acp.v1_requests import encode_block as encode_block
+from acp_sidecar.acp.v1_requests import initialize as initialize
+from acp_sidecar.acp.v1_requests import logout as logout
+from acp_sidecar.acp.v1_requests import mcp_server as mcp_server
+from acp_sidecar.acp.v1_requests import permission_outcome as permission_outcome
+from acp_sidecar.acp.v1_requests import prompt as prompt
+from acp_sidecar.acp.v1_requests import read_text_file_result as read_text_file_result
+from acp_sidecar.acp.v1_requests import session_close as session_close
+from acp_sidecar.acp.v1_requests import session_delete as session_delete
+from acp_sidecar.acp.v1_requests import session_fork as session_fork
+from acp_sidecar.acp.v1_requests import session_list as session_list
+from acp_sidecar.acp.v1_requests import session_load as session_load
+from acp_sidecar.acp.v1_requests import session_new as session_new
+from acp_sidecar.acp.v1_requests import session_resume as session_resume
+from acp_sidecar.acp.v1_requests import set_config_option as set_config_option
+from acp_sidecar.acp.v1_requests import set_mode as set_mode
+from acp_sidecar.acp.v1_requests import unanswered as unanswered
+from acp_sidecar.acp.v1_requests import write_text_file_result as write_text_file_result
 
 T = TypeVar("T")
 JsonDict: TypeAlias = dict[str, Any]
@@ -61,7 +81,7 @@ _UPDATES: Final[dict[str, Callable[[Any], Event]]] = {
     ),
     "tool_call_update": _hook(
         model.ToolCallUpsert,
-        constants={"announces": False, "capabilities": UNSET},
+        constants={"capabilities": UNSET},
         ignore=_KIND,
     ),
     "plan": _hook(model.PlanUpdate, constants={"plan_id": "plan"}, ignore=_KIND),
@@ -118,7 +138,6 @@ _EVENT_KINDS: Final[dict[type, str]] = {
     model.CompactionUpdate: "compaction_update",
     model.CompactionSummaryChunk: "compaction_summary_chunk",
 }
-_NOT_ON_THE_WIRE: Final = ("role", "announces", "capabilities", "plan_id")
 
 
 def encode_update(event: Event) -> JsonDict:
@@ -136,14 +155,12 @@ def encode_update(event: Event) -> JsonDict:
         kind = _EVENT_KINDS.get(event.__class__)
     if kind is None:
         raise ValueError(f"version 1 has no update for {type(event).__name__}")
-    return {"sessionUpdate": kind, **encode_fields(event, leave_out=_NOT_ON_THE_WIRE)}
+    return {"sessionUpdate": kind, **encode_fields(event, leave_out=("plan_id",))}
 
 
 # --- requests of the agent -------------------------------------------------------
 
-_tool_call_update: Final = _hook(
-    model.ToolCallUpsert, constants={"announces": False, "capabilities": UNSET}
-)
+_tool_call_update: Final = _hook(model.ToolCallUpsert, constants={"capabilities": UNSET})
 _read_text_file: Final = _hook(model.ReadTextFile)
 _write_text_file: Final = _hook(model.WriteTextFile)
 
@@ -214,7 +231,7 @@ def _session_id(params: Json) -> str:
 # --- results of the agent ----------------------------------------------------------
 
 _implementation: Final = _hook(model.Implementation)
-_session_opened: Final = _hook(model.SessionOpened)
+_session_opened: Final = _hook(model.SessionOpened, constants={"settled": True})
 _session_page: Final = _hook(model.SessionPage)
 _config_options: Final = _hook(model.ConfigOptionsUpdate)
 _auth_method: Final = converter.get_structure_hook(model.AuthMethod | model.TerminalAuthMethod)
@@ -330,190 +347,3 @@ def decode_block(raw: Json) -> ContentBlock:
     """A content block as an editor or an agent sends it."""
     block: ContentBlock = _block(raw, None)
     return block
-
-
-def encode_block(block: ContentBlock) -> JsonDict:
-    """A content block for the wire."""
-    written: JsonDict = encode(block)
-    return written
-
-
-# --- our requests and notifications ------------------------------------------------------
-
-
-OFFERED: Final = model.ClientCapabilities(
-    read_text_file=True,
-    write_text_file=True,
-    boolean_config_options=True,
-    notices=True,
-    compaction=True,
-)
-"""What this client implements for every agent and editor."""
-OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")
-
-
-def initialize(
-    capabilities: model.ClientCapabilities = OFFERED,
-    client_info: model.Implementation = OURSELVES,
-    *,
-    protocol_version: int = PROTOCOL_VERSION,
-) -> JsonDict:
-    """``initialize``: what we speak, what we can do, who we are."""
-    told: JsonDict = {
-        "fs": {
-            "readTextFile": capabilities.read_text_file,
-            "writeTextFile": capabilities.write_text_file,
-        },
-        "terminal": capabilities.terminal,
-    }
-    session = _present(
-        configOptions={"boolean": {}} if capabilities.boolean_config_options else None,
-        notices={} if capabilities.notices else None,
-        compaction={} if capabilities.compaction else None,
-    )
-    elicitation = _present(
-        form={} if capabilities.elicitation_form else None,
-        url={} if capabilities.elicitation_url else None,
-    )
-    told |= _present(
-        session=session or None,
-        auth={"terminal": True} if capabilities.terminal_auth else None,
-        elicitation=elicitation or None,
-        _meta=dict(capabilities.meta) if capabilities.meta else None,
-    )
-    return {
-        "protocolVersion": protocol_version,
-        "clientCapabilities": told,
-        "clientInfo": encode(client_info),
-    }
-
-
-def authenticate(method_id: str) -> JsonDict:
-    return {"methodId": method_id}
-
-
-def logout() -> JsonDict:
-    return {}
-
-
-def session_new(
-    cwd: str,
-    additional_directories: Sequence[str] = (),
-    mcp_servers: Iterable[Mapping[str, Any]] = (),
-) -> JsonDict:
-    """``session/new``. ``cwd`` and the directories are absolute paths."""
-    return _opening(cwd, additional_directories, mcp_servers)
-
-
-def session_load(
-    session_id: str,
-    cwd: str,
-    additional_directories: Sequence[str] = (),
-    mcp_servers: Iterable[Mapping[str, Any]] = (),
-) -> JsonDict:
-    """``session/load``: the agent replays the history, then answers (or the reverse)."""
-    return {"sessionId": session_id, **_opening(cwd, additional_directories, mcp_servers)}
-
-
-session_resume = session_load
-"""``session/resume``: the same without a replay."""
-session_fork = session_load
-"""``session/fork`` (not in the stable schema; some agents offer it)."""
-
-
-def _opening(
-    cwd: str, additional_directories: Sequence[str], mcp_servers: Iterable[Mapping[str, Any]]
-) -> JsonDict:
-    params: JsonDict = {"cwd": cwd, "mcpServers": [mcp_server(server) for server in mcp_servers]}
-    if additional_directories:
-        params["additionalDirectories"] = list(additional_directories)
-    return params
-
-
-def mcp_server(given: Mapping[str, Any]) -> JsonDict:
-    """An MCP server as a user writes it → as version 1 wants it.
-
-    ``env`` and ``headers`` may be objects, ``args`` may be missing. Raises ``ValueError``
-    where the server has neither ``command`` nor ``url``.
-    """
-    server = dict(given)
-    transport = server.get("type")
-    if transport == "stdio":
-        del server["type"]
-    if transport in (None, "stdio") and "command" in server:
-        server.setdefault("name", str(server["command"]))
-        server["args"] = list(server.get("args") or ())
-        server["env"] = _pairs(server.get("env"))
-        return server
-    if "url" in server:
-        server.setdefault("type", "http")
-        server.setdefault("name", str(server["url"]))
-        server["headers"] = _pairs(server.get("headers"))
-        return server
-    raise ValueError("an MCP server needs a command or a url")
-
-
-def _pairs(given: Any) -> list[Any]:
-    if isinstance(given, Mapping):
-        return [{"name": name, "value": str(value)} for name, value in given.items()]
-    return list(given or ())
-
-
-def session_list(cwd: str | None = None, cursor: str | None = None) -> JsonDict:
-    return _present(cwd=cwd, cursor=cursor)
-
-
-def session_close(session_id: str) -> JsonDict:
-    return {"sessionId": session_id}
-
-
-session_delete = session_close
-
-
-def set_mode(session_id: str, mode_id: str) -> JsonDict:
-    return {"sessionId": session_id, "modeId": mode_id}
-
-
-def set_config_option(session_id: str, config_id: str, value: str | bool) -> JsonDict:
-    params: JsonDict = {"sessionId": session_id, "configId": config_id, "value": value}
-    if isinstance(value, bool):
-        params["type"] = "boolean"
-    return params
-
-
-def prompt(session_id: str, content: Sequence[ContentBlock]) -> JsonDict:
-    return {"sessionId": session_id, "prompt": [encode_block(block) for block in content]}
-
-
-def cancel(session_id: str) -> JsonDict:
-    """``session/cancel``, a notification."""
-    return {"sessionId": session_id}
-
-
-# --- our answers ---------------------------------------------------------------------------
-
-
-def unanswered(options: Iterable[model.PermissionOption]) -> str | None:
-    """What a permission request that the user left unanswered selects: the first option that
-    rejects once. None where there is none: ``cancelled``."""
-    return next((option.option_id for option in options if option.kind == "reject_once"), None)
-
-
-def permission_outcome(option_id: str | None) -> JsonDict:
-    """The answer to ``session/request_permission``; None: cancelled."""
-    if option_id is None:
-        return {"outcome": {"outcome": "cancelled"}}
-    return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-def read_text_file_result(content: str) -> JsonDict:
-    return {"content": content}
-
-
-def write_text_file_result() -> JsonDict:
-    """An object, not null: the schema has no null here."""
-    return {}
-
-
-def _present(**fields: Any) -> JsonDict:
-    return {key: value for key, value in fields.items() if value is not None}

@@ -50,6 +50,7 @@ class WireRule:
     null_clears: bool = False
     strict: bool = False
     always: bool = False
+    internal: bool = False
 
 
 def wire(
@@ -62,6 +63,7 @@ def wire(
     null_clears: bool = False,
     strict: bool = False,
     always: bool = False,
+    internal: bool = False,
 ) -> dict[str, WireRule]:
     """Metadata for ``attrs.field``.
 
@@ -72,6 +74,7 @@ def wire(
     ``non_empty``: a string that must not be empty.
     ``null_clears``: null clears a three-state field in every protocol version.
     ``strict``: null falls back to the default, anything else invalid is a fault.
+    ``internal``: never on the wire; what reads a message knows it.
     ``always``: written as null where there is no value, instead of left out.
     """
     rule = WireRule(
@@ -83,6 +86,7 @@ def wire(
         null_clears=null_clears,
         strict=strict,
         always=always,
+        internal=internal,
     )
     return {_KEY: rule}
 

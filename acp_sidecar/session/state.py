@@ -179,7 +179,10 @@ class Session:
         Changes come in the order in which they should be shown.
         """
         fold = _FOLDS.get(event.__class__)
-        return fold(self, event, replay) if fold is not None else []
+        changes = fold(self, event, replay) if fold is not None else []
+        if self._ended is not None:
+            changes += self._calls.close("failed" if self._ended == "dead" else "cancelled")
+        return changes
 
     def opened(self, opened: model.SessionOpened) -> list[Change]:
         """The agent answered the request that opens a session.
@@ -196,6 +199,8 @@ class Session:
             changes.append(change.ConfigChanged(opened.config_options))
         if opened.meta:
             self.meta = {**(self.meta or {}), **opened.meta}
+        if opened.settled and not self._prompts:
+            changes += self._calls.close("failed")
         return changes
 
     def mode_set(self, mode_id: str) -> list[Change]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_sidecar.acp import model
+from acp_sidecar.acp import model, v1
 from acp_sidecar.session.change import ToolCallChanged
 
 from .session_world import World
@@ -363,6 +363,25 @@ def test_the_end_of_a_session_closes_its_calls(how: str, status: str) -> None:
     world.call("t1")
     world.session.close() if how == "close" else world.session.died("exit status 1")
     assert calls(world) == [("t1", status, "sidecar")]
+
+
+def test_what_comes_after_the_end_of_a_session_is_shown_and_over() -> None:
+    world = World()
+    world.prompt()
+    world.session.close()
+    world.call("t1", title="too late")
+    assert calls(world) == [("t1", "cancelled", "sidecar")]
+
+
+def test_a_history_leaves_nothing_open() -> None:
+    """Some agents never finish a call, and tell it so again when the session is loaded."""
+    world = World()
+    world.call("t1", status="in_progress", replay=True)
+    world.session.opened(model.SessionOpened("S"))
+    assert calls(world) == [("t1", "in_progress", None)]
+    changes = world.session.opened(v1.session_opened(None, "S"))
+    assert calls(world) == [("t1", "failed", "sidecar")]
+    assert [type(change) for change in changes] == [ToolCallChanged]
 
 
 def test_version_2_patches_clear_with_null() -> None:

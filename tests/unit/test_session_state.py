@@ -502,6 +502,8 @@ def test_whatever_happens_the_state_holds_together(steps: list[Any], replay: boo
             world.session.close()
     state = world.json
     orjson.dumps(state)
+    if state["status"] == "closed":
+        assert not any(call.open for call in world.session.tool_calls)
     keys = [entry["key"] for entry in state["order"]]
     assert len(keys) == len(set(keys))
     per_type = {kind: [i for t, i in world.order if t == kind] for kind in ("message", "toolCall")}

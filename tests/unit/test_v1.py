@@ -331,7 +331,7 @@ def test_a_write_is_answered_with_an_object() -> None:
 
 
 def test_T17_a_load_may_be_answered_with_null() -> None:
-    assert v1.session_opened(None, "S") == model.SessionOpened("S")
+    assert v1.session_opened(None, "S") == model.SessionOpened("S", settled=True)
     with pytest.raises(DecodeError, match="expected an object"):
         v1.session_opened(None)
 

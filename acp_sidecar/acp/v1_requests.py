@@ -1,0 +1,202 @@
+"""ACP protocol version 1: the ``params`` and ``result`` that we send, as new dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from acp_sidecar import __version__
+from acp_sidecar.acp import model
+from acp_sidecar.acp.encoding import encode
+from acp_sidecar.acp.model import ContentBlock
+
+PROTOCOL_VERSION: Final = 1
+
+JsonDict: TypeAlias = dict[str, Any]
+
+
+def encode_block(block: ContentBlock) -> JsonDict:
+    """A content block for the wire."""
+    written: JsonDict = encode(block)
+    return written
+
+
+# --- our requests and notifications ------------------------------------------------------
+
+
+OFFERED: Final = model.ClientCapabilities(
+    read_text_file=True,
+    write_text_file=True,
+    boolean_config_options=True,
+    notices=True,
+    compaction=True,
+)
+"""What this client implements for every agent and editor."""
+OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")
+
+
+def initialize(
+    capabilities: model.ClientCapabilities = OFFERED,
+    client_info: model.Implementation = OURSELVES,
+    *,
+    protocol_version: int = PROTOCOL_VERSION,
+) -> JsonDict:
+    """``initialize``: what we speak, what we can do, who we are."""
+    told: JsonDict = {
+        "fs": {
+            "readTextFile": capabilities.read_text_file,
+            "writeTextFile": capabilities.write_text_file,
+        },
+        "terminal": capabilities.terminal,
+    }
+    session = _present(
+        configOptions={"boolean": {}} if capabilities.boolean_config_options else None,
+        notices={} if capabilities.notices else None,
+        compaction={} if capabilities.compaction else None,
+    )
+    elicitation = _present(
+        form={} if capabilities.elicitation_form else None,
+        url={} if capabilities.elicitation_url else None,
+    )
+    told |= _present(
+        session=session or None,
+        auth={"terminal": True} if capabilities.terminal_auth else None,
+        elicitation=elicitation or None,
+        _meta=dict(capabilities.meta) if capabilities.meta else None,
+    )
+    return {
+        "protocolVersion": protocol_version,
+        "clientCapabilities": told,
+        "clientInfo": encode(client_info),
+    }
+
+
+def authenticate(method_id: str) -> JsonDict:
+    return {"methodId": method_id}
+
+
+def logout() -> JsonDict:
+    return {}
+
+
+def session_new(
+    cwd: str,
+    additional_directories: Sequence[str] = (),
+    mcp_servers: Iterable[Mapping[str, Any]] = (),
+) -> JsonDict:
+    """``session/new``. ``cwd`` and the directories are absolute paths."""
+    return _opening(cwd, additional_directories, mcp_servers)
+
+
+def session_load(
+    session_id: str,
+    cwd: str,
+    additional_directories: Sequence[str] = (),
+    mcp_servers: Iterable[Mapping[str, Any]] = (),
+) -> JsonDict:
+    """``session/load``: the agent replays the history, then answers (or the reverse)."""
+    return {"sessionId": session_id, **_opening(cwd, additional_directories, mcp_servers)}
+
+
+session_resume = session_load
+"""``session/resume``: the same without a replay."""
+session_fork = session_load
+"""``session/fork`` (not in the stable schema; some agents offer it)."""
+
+
+def _opening(
+    cwd: str, additional_directories: Sequence[str], mcp_servers: Iterable[Mapping[str, Any]]
+) -> JsonDict:
+    params: JsonDict = {"cwd": cwd, "mcpServers": [mcp_server(server) for server in mcp_servers]}
+    if additional_directories:
+        params["additionalDirectories"] = list(additional_directories)
+    return params
+
+
+def mcp_server(given: Mapping[str, Any]) -> JsonDict:
+    """An MCP server as a user writes it → as version 1 wants it.
+
+    ``env`` and ``headers`` may be objects, ``args`` may be missing. Raises ``ValueError``
+    where the server has neither ``command`` nor ``url``.
+    """
+    server = dict(given)
+    transport = server.get("type")
+    if transport == "stdio":
+        del server["type"]
+    if transport in (None, "stdio") and "command" in server:
+        server.setdefault("name", str(server["command"]))
+        server["args"] = list(server.get("args") or ())
+        server["env"] = _pairs(server.get("env"))
+        return server
+    if "url" in server:
+        server.setdefault("type", "http")
+        server.setdefault("name", str(server["url"]))
+        server["headers"] = _pairs(server.get("headers"))
+        return server
+    raise ValueError("an MCP server needs a command or a url")
+
+
+def _pairs(given: Any) -> list[Any]:
+    if isinstance(given, Mapping):
+        return [{"name": name, "value": str(value)} for name, value in given.items()]
+    return list(given or ())
+
+
+def session_list(cwd: str | None = None, cursor: str | None = None) -> JsonDict:
+    return _present(cwd=cwd, cursor=cursor)
+
+
+def session_close(session_id: str) -> JsonDict:
+    return {"sessionId": session_id}
+
+
+session_delete = session_close
+
+
+def set_mode(session_id: str, mode_id: str) -> JsonDict:
+    return {"sessionId": session_id, "modeId": mode_id}
+
+
+def set_config_option(session_id: str, config_id: str, value: str | bool) -> JsonDict:
+    params: JsonDict = {"sessionId": session_id, "configId": config_id, "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return params
+
+
+def prompt(session_id: str, content: Sequence[ContentBlock]) -> JsonDict:
+    return {"sessionId": session_id, "prompt": [encode_block(block) for block in content]}
+
+
+def cancel(session_id: str) -> JsonDict:
+    """``session/cancel``, a notification."""
+    return {"sessionId": session_id}
+
+
+# --- our answers ---------------------------------------------------------------------------
+
+
+def unanswered(options: Iterable[model.PermissionOption]) -> str | None:
+    """What a permission request that the user left unanswered selects: the first option that
+    rejects once. None where there is none: ``cancelled``."""
+    return next((option.option_id for option in options if option.kind == "reject_once"), None)
+
+
+def permission_outcome(option_id: str | None) -> JsonDict:
+    """The answer to ``session/request_permission``; None: cancelled."""
+    if option_id is None:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+def read_text_file_result(content: str) -> JsonDict:
+    return {"content": content}
+
+
+def write_text_file_result() -> JsonDict:
+    """An object, not null: the schema has no null here."""
+    return {}
+
+
+def _present(**fields: Any) -> JsonDict:
+    return {key: value for key, value in fields.items() if value is not None}
