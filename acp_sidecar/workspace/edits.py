@@ -94,20 +94,20 @@ class Buffers:
         with self._watch(uri, text) as watch:
             return await watch.within(self._settle)
 
-    async def edit(self, document: Document, text: str, label: str) -> None:
+    async def edit(self, document: Document, text: str, label: str) -> str:
         """Have the editor turn a document into ``text``, and wait until it shows.
 
-        Returns also where the user typed on after the edit, and their text does not touch
-        ours. Raises :class:`Moved` where the edit was not made because the document had
-        moved on: look at it again. Raises :class:`FileProblem` where the editor does not make
-        the edit (``refused_by_editor``), where the user changed the same lines meanwhile
+        Returns the text this brought about, also where the user has typed on since. Raises
+        :class:`Moved` where the edit was not made because the document had moved on: look
+        at it again. Raises :class:`FileProblem` where the editor does not make the edit
+        (``refused_by_editor``), where the user changed the same lines meanwhile
         (``changed``), and where the edit fell on another text than its own (``misplaced``).
         """
         uri, before = document.uri, document.text
         text = self._within_reach(before, text)
         wanted = edits(before, text, self._documents.encoding, document.rule)
         if not wanted:
-            return
+            return text
         if document.rule == "lf" and any(_has_lone_cr(edit.new_text) for edit in wanted):
             raise FileProblem(
                 "refused_by_editor",
@@ -117,9 +117,9 @@ class Buffers:
         with self._watch(uri, text) as watch:
             request = DocumentEdit(uri, document.version, wanted, label)
             answer = await self._ask(request, watch)
-            if watch.has_shown:
-                return
-        self._judge(uri, before, text, wanted, watch.steps, answer)
+        if not watch.has_shown:
+            self._judge(uri, before, text, wanted, watch.steps, answer)
+        return text
 
     def _within_reach(self, before: str, text: str) -> str:
         """``text`` as far as an edit can bring it about: the final newline as it is, where

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 from weakref import WeakValueDictionary
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
@@ -52,6 +53,8 @@ DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
 _ATTEMPTS: Final = 4
+_AUTHORS_REMEMBERED: Final = 1024
+_USER: Final = object()
 
 T = TypeVar("T")
 
@@ -61,12 +64,16 @@ class WriteOutcome:
     """What came of a write."""
 
     before: FileText | Missing
-    text: str
-    """What the file says now. It is not what was written where that was merged with the
-    user's own changes, or where line ends differed."""
+    after: FileText
+    """What it said then. It is not what was written where that was merged with the user's
+    own changes, or where line ends differed."""
     where: Literal["buffer", "disk", "nowhere"]
     """``nowhere``: it said so already."""
     merged: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.after.text
 
     @property
     def created(self) -> bool:
@@ -96,6 +103,7 @@ class Files:
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unsaved = Unsaved(documents, limit)
+        self._authors: OrderedDict[Path, tuple[int, object]] = OrderedDict()
 
     # --- what a file says ----------------------------------------------------------------
 
@@ -161,6 +169,17 @@ class Files:
             for document in self._documents.all_at(path)
         )
 
+    def author_of(self, path: Path, said: Said) -> object | None:
+        """Whose write it was through which a file came to say this: the ``author`` given to
+        :meth:`write`, something else for what the user had put back, None if not known."""
+        written, author = self._authors.get(path, (None, None))
+        content: str | bytes | None = None
+        if isinstance(said, FileText):
+            content = said.text
+        elif isinstance(said, Snapshot):
+            content = said.data
+        return author if written == hash(content) else None
+
     def open_paths(self) -> list[Path]:
         """The files that are open in the editor."""
         return [document.real for document in self._documents.all() if document.real is not None]
@@ -173,7 +192,13 @@ class Files:
     # --- changing it ------------------------------------------------------------------------
 
     async def write(
-        self, path: Path, content: str, *, seen: str | None = None, label: str = ""
+        self,
+        path: Path,
+        content: str,
+        *,
+        seen: str | None = None,
+        label: str = "",
+        author: object = None,
     ) -> WriteOutcome:
         """Make the file say ``content``, which was made from ``seen``.
 
@@ -184,7 +209,8 @@ class Files:
 
         Of an existing file the line ends and the byte order mark stay. A new file is
         written as it is given. Missing folders are made. Done when disk or buffer say so.
-        Raises :class:`FileProblem`; then nothing has changed.
+        ``label`` names the edit to the user, ``author`` tells this writer from others (see
+        :meth:`author_of`). Raises :class:`FileProblem`; then nothing has changed.
         """
         _check(path, content)
         async with self._lock(path):
@@ -192,15 +218,18 @@ class Files:
                 now = self.peek(path)
                 text, merged = self._plan(path, now, content, seen)
                 if isinstance(now, FileText) and text == now.text:
-                    return WriteOutcome(now, text, "nowhere", merged)
+                    return WriteOutcome(now, now, "nowhere", merged)
+                self._note(path, text, author)
                 try:
                     if isinstance(now, FileText) and now.source == "buffer":
-                        await self._edit(path, text, now.bom, label)
-                        return WriteOutcome(now, self._says(path, text), "buffer", merged)
-                    await self._store(path, now, _bytes(now, text), label)
+                        text = await self._edit(path, text, now.bom, label)
+                        self._note(path, text, author)
+                        return WriteOutcome(now, evolve(now, text=text), "buffer", merged)
+                    data = _bytes(now, text)
+                    stamp = await self._store(path, now, data, label)
                 except Moved:
                     continue
-                return WriteOutcome(now, self._says(path, text), "disk", merged)
+                return WriteOutcome(now, _stored(now, text, stamp), "disk", merged)
         raise FileProblem("changed", path, "The file keeps changing. Read it again")
 
     async def put(
@@ -225,8 +254,11 @@ class Files:
             try:
                 if isinstance(now, FileText) and now.source == "buffer":
                     text = content if isinstance(content, str) else decode(content, path)[0]
-                    await self._edit(path, fit(text, now.text), now.bom, label)
+                    text = fit(text, now.text)
+                    self._note(path, text, _USER)
+                    await self._edit(path, text, now.bom, label)
                 else:
+                    self._note(path, content, _USER)
                     await self._store(path, now, data, label, mode)
             except Moved:
                 raise FileProblem("changed", path, "The file has just changed") from None
@@ -241,6 +273,7 @@ class Files:
             stamp = None if isinstance(now, Missing) else now.stamp
             if stamp is None:
                 raise FileProblem("changed", path, "The file has unsaved changes in the editor")
+            self._note(path, None, _USER)
             try:
                 await _in_thread(lambda: disk.remove(path, stamp))
             except Moved:
@@ -289,7 +322,7 @@ class Files:
             return saved if saved is not None else ""
         return on_disk
 
-    async def _edit(self, path: Path, text: str, bom: bool, label: str) -> None:
+    async def _edit(self, path: Path, text: str, bom: bool, label: str) -> str:
         document = self._documents.at(path)
         if document is None:
             raise Moved
@@ -300,7 +333,8 @@ class Files:
                 "The file has unsaved changes and carriage returns within its lines, which "
                 "editors count differently. It has to be saved first",
             )
-        await self._buffers.edit(document, (BOM if bom else "") + text, label)
+        made = await self._buffers.edit(document, (BOM if bom else "") + text, label)
+        return made.removeprefix(BOM) if bom else made
 
     async def _store(
         self,
@@ -309,17 +343,17 @@ class Files:
         data: bytes,
         label: str,
         mode: int | None = None,
-    ) -> None:
+    ) -> Stamp:
         """Replace the file on disk, and bring along who has it open."""
         expected = None if isinstance(now, Missing) else now.stamp
         shown = {document.uri: document.text for document in self._documents.all_at(path)}
         stamp = await _in_thread(lambda: disk.write(path, data, expected, mode=mode))
         if not shown:
-            return
+            return stamp
         try:
             text = decode(data, path)[0]
         except FileProblem:
-            return
+            return stamp
         self._unsaved.remember(text)
         try:
             for uri, before in shown.items():
@@ -327,11 +361,12 @@ class Files:
         except FileProblem as problem:
             if problem.kind != "changed":
                 log.info("%s is on disk, the editor lags behind: %s", path, problem)
-                return
+                return stamp
             # The user is at work on the same lines: as if we had never been here.
             before_data = b"" if isinstance(now, Missing) else now.data
             await _in_thread(lambda: _take_back(path, before_data, now, stamp))
             raise
+        return stamp
 
     async def _bring_along(self, uri: str, before: str, text: str, label: str) -> None:
         """Bring a document that said ``before`` to what is on disk now."""
@@ -367,13 +402,6 @@ class Files:
                 document.mark_clean(document.text if as_it_is else whole)
             return
 
-    def _says(self, path: Path, text: str) -> str:
-        try:
-            now = self.peek(path)
-        except FileProblem:
-            return text
-        return text if isinstance(now, Missing) else now.text
-
     def _if_still(self, path: Path, expected: Said) -> Said:
         now: Said
         if isinstance(expected, Snapshot):
@@ -390,6 +418,12 @@ class Files:
             raise FileProblem("changed", path, "The file has just changed")
         return now
 
+    def _note(self, path: Path, content: str | bytes | None, author: object) -> None:
+        self._authors[path] = (hash(content), author)
+        self._authors.move_to_end(path)
+        while len(self._authors) > _AUTHORS_REMEMBERED:
+            self._authors.popitem(last=False)
+
     def _lock(self, path: Path) -> asyncio.Lock:
         key = path_key(str(path))
         lock = self._locks.get(key)
@@ -405,6 +439,12 @@ def _check(path: Path, content: str) -> None:
         raise FileProblem(
             "invalid", path, "The text holds half of a surrogate pair, which is no character"
         ) from None
+
+
+def _stored(now: FileText | Missing, text: str, stamp: Stamp) -> FileText:
+    if isinstance(now, FileText) and now.bom:
+        return FileText(text, "disk", True, stamp)
+    return FileText(text.removeprefix(BOM), "disk", text.startswith(BOM), stamp)
 
 
 def _bytes(now: FileText | Missing, text: str) -> bytes:
