@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.agents.catalog import AgentEntry, catalog
-from acp_sidecar.client.ports import Question, SessionView, Severity, visible
+from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
@@ -21,7 +21,13 @@ from acp_sidecar.editor.follow import Follow
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
-from acp_sidecar.editor.server import ClientError, ClientGone, ContentChange, SidecarServer
+from acp_sidecar.editor.server import (
+    ClientError,
+    ClientGone,
+    CommandError,
+    ContentChange,
+    SidecarServer,
+)
 from acp_sidecar.editor.transcript import Transcript
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
@@ -70,7 +76,6 @@ class App:
         )
         self._reports: dict[str, Report] = {}
         self._said: dict[str, float] = {}
-        self._surfaces()
         self._listen()
 
     def _surfaces(self) -> None:
@@ -156,9 +161,6 @@ class App:
 
     def _take_settings(self, values: Any, *, user: bool) -> None:
         base = self._user_settings
-        if isinstance(values, Mapping) and not user:
-            # An editor sends the whole section, its client's own settings among them.
-            values = {name: value for name, value in values.items() if name != "trace"}
         merged, problems = settings_module.merge(base, values, user=user)
         if user:
             self._user_settings = merged
@@ -206,7 +208,10 @@ class App:
 
     def _snapshot(self, params: Any) -> Any:
         wanted = params.get("sessionId") if isinstance(params, Mapping) else None
-        chosen = [self.sessions.session(wanted)] if wanted else self.sessions.sessions()
+        try:
+            chosen = [self.sessions.session(wanted)] if wanted else self.sessions.sessions()
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
         snapshots = [self._transcript.snapshot(session) for session in chosen]
         return snapshots[0] if wanted else {"sessions": snapshots}
 

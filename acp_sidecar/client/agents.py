@@ -66,8 +66,16 @@ class Agent:
         self.process: AgentProcess | None = None
         self._entry = entry
         self._settings = settings
+        self.stopping = False
+        """Whether we asked it to end."""
         self._inbox = inbox
-        self.connection = Connection(self._write, self, line_limit=settings.line_bytes, trace=trace)
+        self.connection = Connection(
+            self._write,
+            self,
+            line_limit=settings.line_bytes,
+            trace=trace,
+            on_broken=self._broken,
+        )
 
     # --- its life -------------------------------------------------------------------
 
@@ -86,7 +94,10 @@ class Agent:
                 cwd=self._entry.cwd or self.key[1],
             )
             self.process = await spawn(
-                command, on_data=self.connection.data_received, on_exit=self._exited
+                command,
+                on_data=self.connection.data_received,
+                on_eof=self.connection.eof_received,
+                on_exit=self._exited,
             )
         except CannotStart as error:
             hint = f" {self._entry.install_hint}" if self._entry.install_hint else ""
@@ -118,6 +129,7 @@ class Agent:
 
     async def stop(self, *, urgent: bool = False) -> None:
         """End the process and everything it started; ``urgent`` within half a second."""
+        self.stopping = True
         if self.process is not None:
             await self.process.stop(urgent=urgent)
 
@@ -130,8 +142,11 @@ class Agent:
         if self.process is not None:
             self.process.write(data)
 
+    def _broken(self, reason: AgentGone) -> None:
+        if self.process is not None:
+            self.process.abandon(str(reason))
+
     def _exited(self, exit_: AgentExit) -> None:
-        self.connection.eof_received()
         self.connection.connection_lost(AgentGone(f"{self.name} has ended: {exit_}"))
 
     # --- speaking with it -------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -132,8 +133,9 @@ class LiveSession:
             real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
         except PathRefused as refused:
             if refused.reason == "outside":
-                return Sight(exists=Path(path).exists(), inside=False)
-            return Sight(inside=refused.reason not in ("relative", "invalid"))
+                return Sight(exists=os.path.lexists(path), inside=False)
+            there = refused.reason in ("directory", "special")
+            return Sight(exists=there, inside=refused.reason not in ("relative", "invalid"))
         return Sight(exists=real.exists(), text=self.files.glance(real))
 
     def touch(self, path: str) -> None:

@@ -434,7 +434,7 @@ class Sessions:
             session.end(str(reason))
             self._routes.detach(session)
         if sessions:
-            self._editor.tell("error", str(reason))
+            self._editor.tell("log" if agent.stopping else "error", str(reason))
 
     async def stop(self) -> None:
         """The editor is going: answer what waits, end every agent, within half a second."""

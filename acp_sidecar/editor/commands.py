@@ -165,6 +165,7 @@ async def _cancel(on: Operations, argument: Argument) -> Json:
 
 async def _state(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
+    on.follow.refresh(session)
     session.state.changes = on.review.changes(session)
     session.state.queue = session.queue()
     return session.state.to_json()

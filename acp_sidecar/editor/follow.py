@@ -256,23 +256,13 @@ class Follow:
 
     def _tell_all(self) -> None:
         for place in list(self._latest.values()):
-            session = place.session
-            session.state.follow = {
-                **session.state.follow,
-                "enabled": self.enabled,
-                "paused": self.paused,
-            }
-            self._moved(session)
+            self.refresh(place.session)
+            self._moved(place.session)
 
-    def initial(self) -> dict[str, Any]:
-        """The follow state of a session that has not been anywhere yet."""
-        return {
-            "enabled": self.enabled,
-            "paused": self.paused,
-            "location": None,
-            "shown": False,
-            "reason": None,
-        }
+    def refresh(self, session: SessionView) -> None:
+        """Bring the session's ``follow`` up to date, also where it has not been anywhere."""
+        switches = {"enabled": self.enabled, "paused": self.paused}
+        session.state.follow = {**session.state.follow, **switches}
 
 
 def _places(change: ToolCallChanged) -> Sequence[Location]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.server import SidecarServer
     from acp_sidecar.workspace.documents import Documents
-    from acp_sidecar.workspace.ledger import Ledger, Reviewed
+    from acp_sidecar.workspace.changes import Reviewed
+    from acp_sidecar.workspace.ledger import Ledger
 
 Step = Literal["keep", "revert"]
 
