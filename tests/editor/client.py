@@ -164,7 +164,11 @@ async def _started(
         yield client
     finally:
         if process.returncode is None:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        # asyncio sees the end of a process only after the end of its pipes.
+        if process.stdout is not None:
+            await process.stdout.read()
         await process.wait()
         await client._drainer
         process._transport.close()  # type: ignore[attr-defined]

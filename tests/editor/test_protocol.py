@@ -112,6 +112,7 @@ async def converse(sent: list[Any]) -> list[Any]:
         server.protocol.data_received(frame(json.dumps(message).encode()))
         await asyncio.sleep(0)
     await server._stop()
+    await server.protocol.work.finish(1, cancel=False)
     if server._watch is not None:
         server._watch.cancel()
     assert failures == []
