@@ -2,8 +2,8 @@
 
 A call is created by whatever names it first: ``tool_call``, ``tool_call_update`` or a
 permission request. An update that says nothing worth showing keeps a placeholder, which
-comes up when there is something to show. An agent may use an id again: an announcement
-after a final status is another call.
+comes up when there is something to show. An agent may use an id again: a second
+announcement after a final status is another call.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class Calls:
         if tool_call is None:
             tool_call = self._new(event.tool_call_id, turn)
         tool_call.patch(event, keep_stored=keep_stored)
+        tool_call.announced = tool_call.announced or event.announces
         if not tool_call.open:
             self._open.pop(tool_call.key, None)
         return self._show(tool_call, event, announced=event.announces)
@@ -101,8 +102,9 @@ class Calls:
 def _is_over(tool_call: ToolCall, turn: int) -> bool:
     """Whether an announcement under the same id means another call.
 
-    One that only we closed, in this very turn, is still the agent's to go on with.
+    Within a turn it is the same call if that was not announced before (updates may overtake
+    their announcement), or if only we closed it (the agent goes on with it).
     """
     if tool_call.open:
         return False
-    return tool_call.closed_by is None or tool_call.turn != turn
+    return tool_call.turn != turn or (tool_call.announced and tool_call.closed_by is None)

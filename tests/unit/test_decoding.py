@@ -9,7 +9,7 @@ import attrs
 import orjson
 import pytest
 from attrs import define, field
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import model
@@ -211,6 +211,7 @@ def test_F18_lone_surrogates_are_replaced_in_what_is_shown() -> None:
     orjson.dumps(encode(thing))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=())))
 def test_what_is_displayable_can_be_encoded(text: str) -> None:
     shown = displayable(text)
@@ -234,6 +235,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*"ab", "thingId", "count", "parts", "raw"]), json_values))
 def test_anything_is_read_or_refused(value: Any) -> None:
     """Nothing but DecodeError ever comes out, and what is read can be written."""

@@ -174,6 +174,16 @@ def test_S12_an_announcement_joins_its_placeholder() -> None:
     assert calls(world) == [("tX", "failed", "sidecar")]
 
 
+@pytest.mark.parametrize("fields", [{}, {"title": "Run", "rawOutput": "ok"}])
+def test_S12_an_announcement_that_was_overtaken_by_the_end(fields: dict[str, Any]) -> None:
+    """One call, and it has ended."""
+    world = World()
+    world.patch("tX", status="completed", **fields)
+    world.call("tX", title="Run it", rawInput={"command": "ls"})
+    assert calls(world) == [("tX", "completed", None)]
+    assert world.json["toolCalls"][0]["title"] == "Run it"
+
+
 def test_S12_a_placeholder_is_never_told_to_anybody() -> None:
     world = World()
     world.prompt()

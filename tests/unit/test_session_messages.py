@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import model
@@ -336,6 +336,7 @@ def squeezed(texts: Iterable[str]) -> str:
     return "".join("".join(texts).split())
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "ab", " ", "a b", "\n"]), max_size=8), st.data())
 def test_S15_nothing_but_the_echo_is_ever_dropped(prompt: list[str], data: Any) -> None:
     """Whatever is said in the user's name is either the prompt once, or shown."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import model, v1
@@ -473,6 +473,7 @@ steps = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(steps, st.booleans())
 def test_whatever_happens_the_state_holds_together(steps: list[Any], replay: bool) -> None:
     """No order of events breaks it: every entry stands for something that is there, keys are

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar import __version__
@@ -158,6 +158,7 @@ json_values = st.recursive(
 FIELDS = ["content", "title", "toolCallId", "status", "locations", "entries", "rawInput", "_meta"]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(v1._UPDATES)), st.dictionaries(st.sampled_from(FIELDS), json_values))
 def test_no_update_breaks_the_reader(kind: str, fields: dict[str, Any]) -> None:
     try:
