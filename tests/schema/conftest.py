@@ -34,7 +34,14 @@ def _fetch(folder: Path) -> Path:
     path = os.pathsep.join([str(Path(npm).parent), os.environ.get("PATH", os.defpath)])
     try:
         packed = subprocess.run(
-            [npm, "pack", PACKAGE, "--silent", "--fetch-retries=1", f"--pack-destination={folder}"],
+            [
+                npm,
+                "pack",
+                PACKAGE,
+                "--loglevel=error",
+                "--fetch-retries=1",
+                f"--pack-destination={folder}",
+            ],
             cwd=folder,
             env={**os.environ, "PATH": path, "npm_config_cache": str(folder / "npm")},
             capture_output=True,
@@ -46,7 +53,8 @@ def _fetch(folder: Path) -> Path:
         pytest.skip(f"npm could not fetch {PACKAGE}: {error}")
     archives = sorted(folder.glob("*.tgz"))
     if packed.returncode != 0 or not archives:
-        pytest.skip(f"npm could not fetch {PACKAGE}: {packed.stderr[-300:]}")
+        reason = " ".join(packed.stderr.split())[:200]
+        pytest.skip(f"npm could not fetch {PACKAGE}: {reason}")
     with tarfile.open(archives[-1]) as archive:
         member = archive.extractfile(SCHEMA)
         assert member is not None
