@@ -13,7 +13,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from acp_sidecar.acp import v1
-from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.decoding import DecodeError, free_form
 from acp_sidecar.acp.model import (
     ContentBlock,
     ModeUpdate,
@@ -66,6 +66,7 @@ class Player:
         Never fails: what is malformed is left out, as in a live run, and noted in
         ``problems``.
         """
+        record = free_form(record)
         direction = record.get("dir")
         if direction == "note":
             self._note(record)

@@ -36,7 +36,7 @@ def _option(item: Any) -> PermissionOption | None:
     kind = item.get("kind")
     meta = item.get("_meta")
     return PermissionOption(
-        option_id=option_id,
+        option_id=displayable(option_id),
         name=displayable(name if isinstance(name, str) and name.strip() else option_id),
         kind=displayable(kind) if isinstance(kind, str) and kind else None,
         meta=free_form(meta) if isinstance(meta, dict) else None,

@@ -107,6 +107,8 @@ def session_update(params: Json) -> tuple[str, Event]:
     session_id = params.get("sessionId")
     if session_id.__class__ is not str:
         raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
+    if not session_id.isascii():
+        session_id = displayable(session_id)
     update = params.get("update")
     if update.__class__ is not dict:
         raise DecodeError("update", f"expected an object, got {named(update)}")
@@ -225,7 +227,7 @@ def _session_id(params: Json) -> str:
     session_id = params.get("sessionId")
     if not isinstance(session_id, str):
         raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
-    return session_id
+    return displayable(session_id)
 
 
 # --- results of the agent ----------------------------------------------------------

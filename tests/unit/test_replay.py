@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from acp_sidecar import trace
 from acp_sidecar.acp import wire
+from acp_sidecar.playback import Player
 from acp_sidecar.session.state import Session
 from acp_sidecar.trace import Recorder, TraceError, read, render, replay, show
 
@@ -124,6 +127,40 @@ def test_an_agent_that_stumbles_and_dies() -> None:
 @pytest.mark.parametrize("path", sorted(OURS.glob("*.ndjson")), ids=lambda path: path.stem)
 def test_the_same_trace_ends_in_the_same_state(path: Path) -> None:
     assert replay(path).to_json() == replay(path).to_json()
+
+
+JUNK = [None, 5, -1, "", "x", [], {}, True, [None], {"type": "text"}, "\ud800", 2**80, 1.5]
+
+
+def _broken(records: list[Any], rng: random.Random) -> list[Any]:
+    """A copy in which fields are missing, or hold something else, and lines are astray."""
+    broken = copy.deepcopy(records)
+    for _ in range(30):
+        target: Any = rng.choice(broken)
+        while isinstance(target, dict | list) and target:
+            key = rng.choice(list(target) if isinstance(target, dict) else range(len(target)))
+            if rng.random() < 0.3 or not isinstance(target[key], dict | list):
+                target[key] = copy.deepcopy(rng.choice(JUNK))
+                break
+            target = target[key]
+    if rng.random() < 0.3:
+        rng.shuffle(broken)
+    return broken
+
+
+@pytest.mark.parametrize("path", sorted(OURS.glob("*.ndjson")), ids=lambda path: path.stem)
+def test_a_damaged_trace_is_played_as_far_as_it_goes(path: Path) -> None:
+    """Nothing an agent sends can break the state, or make it something that cannot be sent."""
+    records = [dict(record) for record in read(path)]
+    rng = random.Random(path.name)
+    for _ in range(40):
+        player = Player()
+        for record in _broken(records, rng):
+            player.play(record)
+        for session in player.sessions:
+            json.dumps(session.to_json(), ensure_ascii=False).encode()
+        for line in render(iter(_broken(records, rng))):
+            assert line.isprintable()
 
 
 def test_a_trace_without_a_session(tmp_path: Path) -> None:

@@ -438,7 +438,7 @@ def test_F18_the_state_can_always_be_sent() -> None:
     world.say("agent", bad)
     world.call("t\ud800", title=bad, rawInput={bad: [bad]}, _meta={bad: bad}, extra=bad)
     world.update("plan", entries=[{"content": bad, "priority": "high", "status": "pending"}])
-    world.ask(options=[{"optionId": "y", "name": bad}], toolCall={"toolCallId": "q", "title": bad})
+    world.ask(options=[{"optionId": bad, "name": bad}], toolCall={"toolCallId": "q", "title": bad})
     world.end(v1.stop_reason({"stopReason": bad}).stop_reason)
     text = orjson.dumps(world.json).decode()
     assert "x\ufffdy" in text
