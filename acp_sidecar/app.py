@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 _MESSAGE_TYPES: Final[Mapping[str, int]] = {"error": 1, "warning": 2, "info": 3, "log": 3}
 _REPEAT_SECONDS: Final = 10.0
+_ANSWER_SECONDS: Final = 30
 
 
 class App:
@@ -177,8 +178,8 @@ class App:
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
         try:
-            return await self._server.request(method, params)
-        except (ClientError, ClientGone) as error:
+            return await self._server.request(method, params, timeout=_ANSWER_SECONDS)
+        except (ClientError, ClientGone, TimeoutError) as error:
             logger.info("the editor answered %s with an error: %s", method, error)
             return None
 
@@ -315,4 +316,8 @@ def serve(settings: Settings, problems: Sequence[Problem], trace: Path | None = 
         await initialized()
 
     server.on_initialized = tell_problems
-    return server.run()
+    try:
+        return server.run()
+    finally:
+        if recorder is not None:
+            recorder.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -61,23 +60,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(arguments: argparse.Namespace) -> int:
-    _log_to(arguments.log_file, arguments.log_level)
+def _serve(arguments: argparse.Namespace) -> int:  # noqa: RET503 - leave() does not return
     from acp_sidecar import app, settings
+    from acp_sidecar.editor.ending import leave
+    from acp_sidecar.editor.logs import Logs
 
+    try:
+        logs = Logs(arguments.log_level.upper(), arguments.log_file)
+    except OSError as error:
+        print(f"acp-sidecar: cannot log to {arguments.log_file}: {error}", file=sys.stderr)
+        return 1
     loaded, problems = settings.load()
-    return app.serve(loaded, problems, arguments.trace)
-
-
-def _log_to(path: Path | None, level: str) -> None:
-    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler()
-    logging.basicConfig(
-        level=level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        handlers=[handler],
-    )
-    # Whole messages pass through it, file contents and prompts among them.
-    logging.getLogger("pygls").setLevel(logging.WARNING)
+    code = app.serve(loaded, problems, arguments.trace)
+    logs.stop()
+    # Not a return: a thread that sits in a dead disk's read must not keep us alive.
+    leave(code)
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -229,7 +229,7 @@ class LiveSession:
             return
         self.cancel_questions()
         self.ended = True
-        self.turns.fail(reason or "The session was closed.")
+        self.turns.end(reason)
         self.publish(self.state.died(reason) if reason else self.state.close())
         if not reason:
             self.tasks.cancel()

@@ -158,11 +158,17 @@ class Turns:
             session.tasks.start(self._watch_cancel(prompt), name="watch over a cancelled turn")
         )
 
-    def fail(self, reason: str) -> None:
-        """The agent is gone: every prompt of this session fails with this reason."""
+    def end(self, reason: str | None) -> None:
+        """The session ends: its prompts fail with ``reason``, or are cancelled without one."""
         waiting, self._waiting = self._waiting, []
         for prompt in waiting:
-            _reject(prompt, reason)
+            if reason is None:
+                prompt.cancelled = True
+                _resolve(prompt, "cancelled")
+            else:
+                _reject(prompt, reason)
+        if reason is None and self.running is not None:
+            self.running.cancelled = True
         if waiting:
             self._session.editor.queue_changed(self._session)
 

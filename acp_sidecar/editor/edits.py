@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.editor.server import ClientError, ClientGone
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from acp_sidecar.editor.capabilities import ClientFeatures
     from acp_sidecar.editor.server import SidecarServer
     from acp_sidecar.workspace.files import DocumentEdit
+
+
+ANSWER_SECONDS: Final = 5
+"""One edit that is never answered must not hold up all others."""
 
 
 class EditRefused(Exception):
@@ -42,7 +46,11 @@ class Edits:
         params = {"label": edit.label, "edit": self._workspace_edit(edit)}
         async with self._one_at_a_time:
             try:
-                answer = await self._server.request("workspace/applyEdit", params)
+                answer = await self._server.request(
+                    "workspace/applyEdit", params, timeout=ANSWER_SECONDS
+                )
+            except TimeoutError as error:
+                raise EditRefused(f"no answer within {ANSWER_SECONDS} s") from error
             except (ClientError, ClientGone) as error:
                 raise EditRefused(f"the editor could not apply it: {error}") from error
         if isinstance(answer, Mapping) and answer.get("applied") is False:

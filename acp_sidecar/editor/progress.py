@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.editor.server import ClientError, ClientGone
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from acp_sidecar.tasks import Tasks
 
 logger = logging.getLogger(__name__)
+
+
+ANSWER_SECONDS: Final = 30
 
 
 class Progress:
@@ -45,8 +48,11 @@ class Progress:
 
     async def _create(self, report: Report, title: str, cancellable: bool) -> None:
         try:
-            await self._server.request("window/workDoneProgress/create", {"token": report.token})
-        except (ClientError, ClientGone) as error:
+            params = {"token": report.token}
+            await self._server.request(
+                "window/workDoneProgress/create", params, timeout=ANSWER_SECONDS
+            )
+        except (ClientError, ClientGone, TimeoutError) as error:
             logger.info("the editor does not show progress: %s", error)
             return
         if not report.ended:
