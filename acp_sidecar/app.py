@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
+from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
 from acp_sidecar.client.sessions import Sessions
@@ -29,7 +30,7 @@ from acp_sidecar.editor.server import (
     SidecarServer,
 )
 from acp_sidecar.editor.transcript import Transcript
-from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.session.change import Change, NoticeAdded, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.tasks import Tasks
 from acp_sidecar.workspace.documents import Documents, Habits, TextChange
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MESSAGE_TYPES: Final[Mapping[str, int]] = {"error": 1, "warning": 2, "info": 3, "log": 3}
+_NOTICES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 _REPEAT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 30
 
@@ -240,10 +242,16 @@ class App:
             return
         self._follow.changed(session, changes)
         report = self._reports.get(session.state.session_id)
-        if report is not None:
-            for change in changes:
-                if isinstance(change, ToolCallChanged) and change.created:
-                    report.report(visible(change.tool_call.title or change.tool_call.kind))
+        for change in changes:
+            if isinstance(change, NoticeAdded):
+                self._notice(session, change.notice.notice)
+            elif report and isinstance(change, ToolCallChanged) and change.created:
+                report.report(visible(change.tool_call.title or change.tool_call.kind))
+
+    def _notice(self, session: SessionView, notice: Notice) -> None:
+        severity = _NOTICES.get(notice.severity, "info")
+        said = notice.title + (f": {notice.description}" if notice.description else "")
+        self.tell(severity, f"{session.agent_name} says: {visible(said)}")
 
     def turn_began(self, session: SessionView) -> None:
         self._follow.prompted()

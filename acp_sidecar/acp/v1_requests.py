@@ -178,8 +178,14 @@ def cancel(session_id: str) -> JsonDict:
 
 def unanswered(options: Iterable[model.PermissionOption]) -> str | None:
     """What a permission request that the user left unanswered selects: the first option that
-    rejects once. None where there is none: ``cancelled``."""
-    return next((option.option_id for option in options if option.kind == "reject_once"), None)
+    rejects once. None where there is none: ``cancelled``.
+
+    An id that is also offered with another kind may mean an approval; it is passed over.
+    """
+    kinds: dict[str, set[str | None]] = {}
+    for option in options:
+        kinds.setdefault(option.option_id, set()).add(option.kind)
+    return next((each for each, said in kinds.items() if said == {"reject_once"}), None)
 
 
 def permission_outcome(option_id: str | None) -> JsonDict:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from acp_sidecar import __version__
 from acp_sidecar.acp import v1
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import AgentInfo, ClientCapabilities, Event, Implementation, Json
+from acp_sidecar.acp.model import AgentInfo, Event, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
 from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, resolve, spawn
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-CAPABILITIES: Final = ClientCapabilities(read_text_file=True, write_text_file=True)
-"""What we tell agents that we can do: exactly what works."""
 
 
 class Inbox(Protocol):
@@ -109,7 +105,7 @@ class Agent:
             raise
 
     async def _greet(self) -> AgentInfo:
-        request = self.wire.initialize(CAPABILITIES, Implementation("acp-sidecar", __version__))
+        request = self.wire.initialize()
         try:
             info = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:

@@ -35,6 +35,7 @@ async def test_S02_what_goes_over_the_wire(
     assert initialize["params"]["clientCapabilities"] == {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": False,
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
     }
     assert new["params"] == {"cwd": str(ws), "mcpServers": []}
     assert prompt["params"] == {
@@ -170,6 +171,14 @@ async def test_T08_updates_nobody_knows_cost_nothing(editor: Editor, puppet: Pup
     assert await turn == {"stopReason": "end_turn"}
     assert "still here" in texts(await editor.state(), "agent")[-1]
     assert all("method" in message for message in puppet.seen)
+
+
+async def test_a_notice_of_the_agent_s_is_shown_as_its_words(
+    editor: Editor, puppet: Puppet
+) -> None:
+    puppet.update("notice", severity="warning", title="Low quota", description="5 % left")
+    shown = await editor.nth("window/showMessage")
+    assert shown == {"type": 2, "message": "puppet says: Low quota: 5 % left"}
 
 
 async def test_T17_null_is_a_result(editor: Editor, puppet: Puppet) -> None:

@@ -140,6 +140,10 @@ def test_a_name_that_says_other_than_its_kind(name: str, kind: str, expected: bo
 def test_R04_an_unanswered_question_is_rejected_once_or_not_answered_at_all() -> None:
     assert v1.unanswered((ALLOW, REJECT)) == "no"
     assert v1.unanswered((ALLOW, PermissionOption("n", "Never", "reject_always"))) is None
+    # One id for yes and no: nobody can tell what it would mean.
+    double = PermissionOption("yes", "Reject", "reject_once")
+    assert v1.unanswered((ALLOW, double)) is None
+    assert v1.unanswered((ALLOW, double, REJECT)) == "no"
 
 
 def test_R16_the_command_is_shown_in_full() -> None:
