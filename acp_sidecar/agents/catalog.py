@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Protocol
 
 from attrs import field, frozen
@@ -38,8 +40,17 @@ class Setting(Protocol):
     def cwd(self) -> str | None: ...
 
 
+def _demo() -> AgentEntry:
+    # -P: a module of our name in the folder the agent runs in is not ours.
+    arguments = ("-P", "-m", "acp_sidecar", "demo-agent")
+    ours = str(Path(__file__).resolve().parents[2])
+    # PYTHONPATH is not inherited where it names our packages; this agent needs it there.
+    needed = ours in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return AgentEntry("demo", sys.executable, arguments, {"PYTHONPATH": ours} if needed else {})
+
+
 BUILT_IN: Final = (
-    AgentEntry("demo", sys.executable, ("-m", "acp_sidecar", "demo-agent")),
+    _demo(),
     AgentEntry(
         "claude",
         "claude-agent-acp",

@@ -68,7 +68,7 @@ def resolve(
     :param command: a name on PATH, or a path; a leading ``~`` is the user's home
     :param args: passed on as they are
     :param env: the user's settings on top of what is inherited; ``None`` removes a name
-    :param cwd: working directory of the process; a relative ``command`` path starts there
+    :param cwd: working directory of the process; never searched for the program
     :param environ: the environment to inherit from, by default ours
     :param windows: search and quote as Windows does
     :raises CommandNotFound: there is no such program
@@ -78,9 +78,9 @@ def resolve(
     child_env = inherited(env, environ=given, windows=windows)
     # Our own virtual environment leaves the child's PATH, but an agent installed in it is found.
     path = child_env.get("PATH", "") if env and "PATH" in env else given.get("PATH", os.defpath)
-    folder = None if cwd is None else str(Path(cwd).expanduser())
+    folder = None if cwd is None else _expanded(cwd)
     pathext = _extensions(child_env) if windows else ()
-    program = _find(str(Path(command).expanduser()), path, folder, pathext)
+    program = _find(_expanded(command), path, pathext)
     if windows and program.lower().endswith(_BATCH):
         shell = str(Path(child_env.get("SYSTEMROOT", "C:\\Windows")) / "System32" / "cmd.exe")
         line = batch_line(shell, program, args)
@@ -102,15 +102,27 @@ def _extensions(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(e for e in listed.lower().split(";") if e and e != ".ps1")
 
 
-def _find(command: str, path: str, cwd: str | None, pathext: tuple[str, ...]) -> str:
+def _expanded(path: str) -> str:
+    try:
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    except RuntimeError as problem:  # there is no such user
+        raise CannotStart(f"cannot expand {path!r}: {problem}") from problem
+
+
+def _find(command: str, path: str, pathext: tuple[str, ...]) -> str:
     if not command or "\0" in command:
         raise CommandNotFound(command, path)
-    if os.sep in command or (pathext and ("/" in command or "\\" in command)):
+    if Path(command).is_absolute():
         folders = [""]
-        command = str(Path(cwd or ".").absolute() / command)
+    elif os.sep in command or (pathext and "/" in command):
+        raise CannotStart(
+            f"the command {command!r} is a relative path, and would depend on the folder that is"
+            " open. Give an absolute path, or a name to be found on PATH."
+        )
     else:
         folders = [f for f in path.split(os.pathsep) if Path(f).is_absolute()]
     detail = ""
+    script: Path | None = None
     for folder in folders:
         for name in _names(command, pathext):
             candidate = Path(folder) / name
@@ -118,14 +130,20 @@ def _find(command: str, path: str, cwd: str | None, pathext: tuple[str, ...]) ->
                 return str(candidate)
             if not detail and candidate.is_file():
                 detail = f" ({candidate} is not executable)"
-        script = Path(folder) / (command if command.lower().endswith(".ps1") else command + ".ps1")
-        if pathext and script.is_file():
-            raise CannotStart(
-                f"{script} is a PowerShell script and cannot be started directly."
-                " Use the .cmd beside it, or the command powershell with the"
-                f' arguments "-NoProfile", "-File", "{script}".'
-            )
+        if pathext and script is None:
+            script = _power_shell_script(Path(folder), command)
+    if script is not None:
+        raise CannotStart(
+            f"{script} is a PowerShell script and cannot be started directly."
+            " Use the .cmd that mostly comes with it, or the command powershell with the"
+            f' arguments "-NoProfile", "-File", "{script}".'
+        )
     raise CommandNotFound(command, path, detail)
+
+
+def _power_shell_script(folder: Path, command: str) -> Path | None:
+    path = folder / (command if command.lower().endswith(".ps1") else f"{command}.ps1")
+    return path if path.is_file() else None
 
 
 def _names(command: str, pathext: tuple[str, ...]) -> list[str]:
@@ -147,30 +165,32 @@ def batch_line(shell: str, script: str, args: Sequence[str]) -> str:
     Everything odd is quoted, a quote doubled, and a percent sign kept from being read
     as a variable. Untested on Windows itself.
 
+    :param shell: absolute path of cmd.exe
     :raises CannotStart: an argument cannot be passed through cmd.exe
     """
-    return (
-        f'"{shell}" /e:ON /v:OFF /d /s /c "'
-        + " ".join([f'"{script}"', *(_batch_argument(script, argument) for argument in args)])
-        + '"'
-    )
+    words = [_quoted(script), *(_batch_argument(script, argument) for argument in args)]
+    return f'"{shell}" /e:ON /v:OFF /d /s /c "{" ".join(words)}"'
 
 
 def _batch_argument(script: str, argument: str) -> str:
     if any(character in argument for character in "\0\r\n"):
         raise CannotStart(f"{script} is a batch file: no argument of it may hold a line break")
-    bare = all(c.isalnum() or c in _BARE_IN_BATCH for c in argument)
-    if bare and argument and not argument.endswith("\\"):
-        return argument
+    if argument and all(c.isalnum() or c in _BARE_IN_BATCH for c in argument):
+        return _quoted(argument) if argument.endswith("\\") else argument
+    return _quoted(argument)
+
+
+def _quoted(text: str) -> str:
     parts = []
     backslashes = 0
-    for character in argument:
+    for character in text:
         if character == "\\":
             backslashes += 1
         else:
             if character == '"':
                 parts.append("\\" * backslashes + '"')
             elif character == "%":
+                # Reads a part of length 0 of a variable that is always there.
                 parts.append("%%cd:~,")
             backslashes = 0
         parts.append(character)

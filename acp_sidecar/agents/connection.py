@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -20,6 +19,7 @@ from attrs import define, field
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import UNSET, Json, Unset
+from acp_sidecar.agents.noise import SkippedLines
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ class Connection:
         self._next_id = 0
         self._open: set[IncomingRequest] = set()
         self._lost: AgentGone | None = None
-        self._skipped = _SkippedLines()
+        self._skipped = SkippedLines()
         self.messages_received = 0
 
     @property
@@ -397,25 +397,3 @@ def _again(reason: AgentGone) -> AgentGone:
 
 def _same_id(one: wire.JsonId, other: Json) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{20,}")
-_LOGGED_LINES: Final = 20
-_LOGGED_CHARACTERS: Final = 120
-
-
-class _SkippedLines:
-    """Logs what an agent prints beside the protocol: little of it, and nothing secret."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.last = ""
-
-    def add(self, line: bytes) -> None:
-        self.count += 1
-        text = line[: 4 * _LOGGED_CHARACTERS].decode("utf-8", "replace")[:_LOGGED_CHARACTERS]
-        self.last = ascii(_SECRET.sub("…", text)).replace("\\u2026", "…")
-        if self.count < _LOGGED_LINES:
-            log.info("skipped %d bytes that are no message: %s", len(line), self.last)
-        elif self.count == _LOGGED_LINES:
-            log.info("the agent prints much beside the protocol; no more of it is logged")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,14 +27,14 @@ def inherited(
     overrides: Mapping[str, str | None] | None = None,
     *,
     environ: Mapping[str, str] | None = None,
-    prefix: str = sys.prefix,
+    venv: str | None = sys.prefix if sys.prefix != sys.base_prefix else None,
     windows: bool = sys.platform == "win32",
 ) -> dict[str, str]:
     """The full environment of a child.
 
     :param overrides: what the user sets, last word on every name; ``None`` as a value removes
     :param environ: what is inherited, by default this process's environment
-    :param prefix: of our own virtual environment
+    :param venv: folder of our own virtual environment, ``None`` without one
     :param windows: names are case-insensitive, and kept in upper case
     """
     given = dict(os.environ if environ is None else environ)
@@ -44,7 +44,7 @@ def inherited(
     if len(result) < len(given):
         # Under Electron this holds the options of the editor's own debugger and loader.
         result.pop("NODE_OPTIONS", None)
-    _leave_venv(result, Path(prefix).resolve())
+    _leave_packages(result, Path(venv).resolve() if venv else None)
     for name, value in (overrides or {}).items():
         key = name.upper() if windows else name
         if value is None:
@@ -58,34 +58,30 @@ def _is_electron(name: str) -> bool:
     return name in _ELECTRON or name.startswith(_ELECTRON_PREFIXES)
 
 
-def _leave_venv(environ: dict[str, str], prefix: Path) -> None:
-    """Undoes what our own virtual environment and packages have added, and only that."""
+def _leave_packages(environ: dict[str, str], venv: Path | None) -> None:
+    """Undoes what our own packages and virtual environment have added, and only that."""
     environ.pop("__PYVENV_LAUNCHER__", None)
-    if "PYTHONPATH" in environ:
-        kept = [entry for entry in _entries(environ["PYTHONPATH"]) if not _is_ours(entry, prefix)]
-        _set_entries(environ, "PYTHONPATH", kept)
-    if "PYTHONHOME" in environ and _is_ours(environ["PYTHONHOME"], prefix):
+    _keep_entries(environ, "PYTHONPATH", lambda path: not _is_ours(path, venv))
+    if "PYTHONHOME" in environ and _is_ours(Path(environ["PYTHONHOME"]).resolve(), venv):
         del environ["PYTHONHOME"]
     active = environ.get("VIRTUAL_ENV")
-    if active and Path(active).resolve() == prefix:
-        for name in _VENV:
-            environ.pop(name, None)
-        scripts = (prefix / "bin", prefix / "Scripts")
-        kept = [e for e in _entries(environ.get("PATH", "")) if Path(e).resolve() not in scripts]
-        _set_entries(environ, "PATH", kept)
-
-
-def _entries(value: str) -> list[str]:
-    return [entry for entry in value.split(os.pathsep) if entry]
-
-
-def _set_entries(environ: dict[str, str], name: str, entries: list[str]) -> None:
-    if entries:
-        environ[name] = os.pathsep.join(entries)
-    else:
+    if venv is None or not active or Path(active).resolve() != venv:
+        return
+    for name in _VENV:
         environ.pop(name, None)
+    _keep_entries(environ, "PATH", lambda path: path not in (venv / "bin", venv / "Scripts"))
 
 
-def _is_ours(entry: str, prefix: Path) -> bool:
-    path = Path(entry).resolve()
-    return path == _OUR_PACKAGES or path.is_relative_to(prefix)
+def _keep_entries(environ: dict[str, str], name: str, keep: Callable[[Path], bool]) -> None:
+    if name not in environ:
+        return
+    entries = environ[name].split(os.pathsep)
+    kept = [entry for entry in entries if not entry or keep(Path(entry).resolve())]
+    if any(kept):
+        environ[name] = os.pathsep.join(kept)
+    else:
+        del environ[name]
+
+
+def _is_ours(path: Path, venv: Path | None) -> bool:
+    return path == _OUR_PACKAGES or (venv is not None and path.is_relative_to(venv))

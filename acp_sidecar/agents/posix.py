@@ -19,15 +19,15 @@ from collections.abc import Callable
 from typing import Final
 
 from acp_sidecar.agents import watchdog
+from acp_sidecar.agents.child import exit_descriptor, exit_status, start_child
 from acp_sidecar.agents.command import Command
-from acp_sidecar.agents.exit_watch import exit_descriptor, exit_status
 from acp_sidecar.agents.exits import AgentExit, CannotStart, StderrTail
 from acp_sidecar.agents.leash import Leash
 
 log = logging.getLogger(__name__)
 
 _CHUNK: Final = 65536
-_WRITE_LIMIT: Final = 1 << 30
+_WRITE_LIMIT: Final = 1 << 28
 _MUTE_SECONDS: Final = 0.5
 """How long an agent that has closed a pipe may take to exit."""
 _URGENT: Final = (0.08, 0.12, 0.08)
@@ -99,7 +99,7 @@ class PosixProcess:
     def write(self, data: bytes) -> None:
         """Sends bytes to the agent's stdin. Never blocks; dropped when nobody reads any more.
 
-        An agent that lets a gigabyte pile up unread is ended.
+        An agent that lets 256 MiB pile up unread is ended.
         """
         if self._stdin is None or self._stdin.is_closing():
             return
@@ -265,16 +265,13 @@ class PosixProcess:
                 return
 
     def _readable(self) -> bool:
-        if not self._stdout_open:
-            return False
-        poll = select.poll()
-        poll.register(self._stdout, select.POLLIN)
-        return bool(poll.poll(0))
+        return self._stdout_open and _is_readable(self._stdout, 0)
 
     def _report(self) -> None:
-        self.returncode = exit_status(self.pid) if self._exited else None
+        if self._exited and watchdog.HAS_PROC:
+            self.returncode = exit_status(self.pid)
         if self._exited and self.returncode is None:
-            # Where the status cannot be seen without reaping, the group goes first.
+            # Where neither the status nor the group can be looked at, the group goes first.
             self.kill_now()
             self._reap()
         try:
@@ -315,7 +312,7 @@ class PosixProcess:
         """Waits for the leader, just killed if not gone before, and gives its number back."""
         if self._reaped:
             return
-        if self._exit_fd >= 0 and not select.select([self._exit_fd], [], [], _KILLED_SECONDS)[0]:
+        if self._exit_fd >= 0 and not _is_readable(self._exit_fd, _KILLED_SECONDS):
             log.warning("the process %d does not end", self.pid)
             return
         self._leash.release(self.pid)
@@ -323,6 +320,12 @@ class PosixProcess:
         status = self._child.wait()
         if self.returncode is None:
             self.returncode = status
+
+
+def _is_readable(descriptor: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 class _Stdin(asyncio.BaseProtocol):
@@ -342,10 +345,10 @@ async def spawn(
 ) -> PosixProcess:
     """See :func:`acp_sidecar.agents.process.spawn`."""
     try:
-        child, pipes = _start_child(command, leash)
-    except (OSError, ValueError) as problem:
+        child, pipes = start_child(command, leash)
+    except CannotStart:
         await leash.settle()
-        raise CannotStart(_explain(problem, command)) from problem
+        raise
     process = PosixProcess(child, pipes, leash, on_data, on_eof, on_exit)
     try:
         await process.start()
@@ -354,45 +357,3 @@ async def spawn(
         process._close()
         raise
     return process
-
-
-def _start_child(
-    command: Command, leash: Leash
-) -> tuple[subprocess.Popen[bytes], tuple[int, int, int]]:
-    """The child and our ends of its stdin, stdout and stderr."""
-    with contextlib.ExitStack() as on_error, contextlib.ExitStack() as always:
-
-        def pipe(we_write: bool) -> tuple[int, int]:
-            theirs, ours = os.pipe() if we_write else reversed(os.pipe())
-            always.callback(os.close, theirs)
-            on_error.callback(os.close, ours)
-            return theirs, ours
-
-        stdin, our_stdin = pipe(True)
-        stdout, our_stdout = pipe(False)
-        stderr, our_stderr = pipe(False)
-        inode = os.fstat(stdin).st_ino
-        leash.expect(inode)
-        on_error.callback(leash.failed, inode)
-        child = subprocess.Popen(
-            command.argv,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            env=dict(command.env),
-            cwd=command.cwd,
-            start_new_session=True,
-        )
-        leash.hold(child.pid, inode)
-        on_error.pop_all()
-    return child, (our_stdin, our_stdout, our_stderr)
-
-
-def _explain(problem: Exception, command: Command) -> str:
-    program = command.argv[0]
-    if isinstance(problem, FileNotFoundError):
-        if command.cwd is not None and problem.filename == command.cwd:
-            return f"cannot start {program}: the folder {command.cwd} does not exist"
-        return f"cannot start {program}: it, or the interpreter its first line names, is missing"
-    text = problem.strerror if isinstance(problem, OSError) else None
-    return f"cannot start {program}: {text or problem}"

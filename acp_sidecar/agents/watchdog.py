@@ -26,7 +26,8 @@ import time
 PATIENCE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 
-_HAS_PROC = sys.platform == "linux" and os.path.exists("/proc/self/stat")  # noqa: PTH110 - starts fast
+HAS_PROC = sys.platform == "linux" and os.path.exists("/proc/self/stat")  # noqa: PTH110 - starts fast
+"""Whether the members of a group can be listed."""
 
 
 def _places(pid: int) -> tuple[str, int, int] | None:
@@ -57,7 +58,7 @@ def is_empty(leader: int) -> bool:
 
     Without ``/proc`` a leader that nobody has waited for still counts as living.
     """
-    if _HAS_PROC:
+    if HAS_PROC:
         return not members(leader)
     try:
         os.killpg(leader, 0)
@@ -77,7 +78,7 @@ def signal_group(leader: int, *numbers: int) -> None:
     with contextlib.suppress(OSError):
         for number in numbers:
             os.killpg(leader, number)
-    if _HAS_PROC:
+    if HAS_PROC:
         for pid in members(leader):
             _signal_stray(pid, leader, numbers)
 
@@ -123,7 +124,7 @@ def _holders(inode: int) -> list[int]:
 def _find_started(inodes: set[int], groups: set[int]) -> None:
     """Finds agents that started but were not reported any more, by their standard input."""
     deadline = time.monotonic() + PATIENCE
-    while inodes and _HAS_PROC and time.monotonic() < deadline:
+    while inodes and HAS_PROC and time.monotonic() < deadline:
         for inode in list(inodes):
             holders = _holders(inode)
             leaders = {pid for pid in holders if (_places(pid) or ("", 0, 0))[2] == pid}

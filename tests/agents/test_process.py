@@ -33,16 +33,30 @@ WRAPPER = "sleep 600 & echo $!; wait"
 """Like npx and its kind: ends at no end of input, and the work is done by a grandchild."""
 
 
-def state(pid: int) -> str:
-    """R, S, Z and so on as ps shows it; "-" for a process that is no more."""
+def table() -> dict[int, tuple[int, str]]:
+    """Of every process its parent, and its state as ps shows it: R, S, Z and so on."""
+    if sys.platform == "linux":
+        found = {}
+        for pid in filter(str.isdecimal, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                found[int(pid)] = (int(fields[1]), fields[0])
+        return found
     answer = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["ps", "-axo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
     )
-    return answer.stdout.strip()[:1] or "-"
+    rows = [line.split() for line in answer.stdout.splitlines()]
+    return {int(pid): (int(parent), stat[0]) for pid, parent, stat in rows}
+
+
+def state(pid: int) -> str:
+    """The state of a process; "-" for one that is no more."""
+    return table().get(pid, (0, "-"))[1]
 
 
 def gone(*pids: int) -> bool:
-    return all(state(pid) in "-ZX" for pid in pids)
+    processes = table()
+    return all(processes.get(pid, (0, "-"))[1] in "-ZX" for pid in pids)
 
 
 def eventually(done: Callable[[], bool], seconds: float = PATIENCE) -> bool:
@@ -242,6 +256,52 @@ async def test_X05_the_whole_group_ends(script: str, urgent: bool) -> None:
         assert state(run.agent.pid) == "-"
         if urgent:
             assert taken < 0.5
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that shows neither a process's exit nor the members of a group."""
+
+    def missing(*_: Any) -> int:
+        raise OSError("not here")
+
+    monkeypatch.setattr(os, "pidfd_open", missing, raising=False)
+    monkeypatch.setattr(watchdog, "HAS_PROC", False)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("urgent", [False, True])
+async def test_X05_the_whole_group_ends_on_a_system_without_proc_and_pidfd(urgent: bool) -> None:
+    for script in (WRAPPER, STUBBORN["deaf wrapper"], STUBBORN["deaf grandchild"]):
+        async with running(*shell(script)) as run:
+            grandchild = int((await run.lines(1))[0])
+            began = time.monotonic()
+            await run.agent.stop(patience=0.2, urgent=urgent)
+            assert time.monotonic() - began < (0.5 if urgent else 2)
+            assert gone(run.agent.pid, grandchild)
+            assert run.agent.returncode in (-signal.SIGTERM, -signal.SIGKILL)
+    async with running(*shell("trap '' TERM; sleep 600 & echo $!; exit 3")) as run:
+        grandchild = int((await run.lines(1))[0])
+        assert (await run.end()).returncode == 3
+        await run.agent.wait_closed()
+        assert gone(grandchild)
+
+
+async def test_an_agent_whose_start_is_cancelled_is_gone() -> None:
+    before = len(os.listdir("/dev/fd"))
+    exits: list[AgentExit] = []
+    start = spawn(resolve("sleep", ["600"]), on_data=print, on_exit=exits.append)
+    task = asyncio.create_task(start)
+    await asyncio.sleep(0)
+    mine = [pid for pid, (parent, _) in table().items() if parent == os.getpid()]
+    children = [pid for pid in mine if pid != process._LEASH.pid and state(pid) != "Z"]
+    assert len(children) == 1
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert state(children[0]) == "-"
+    await process._LEASH.settle()
+    assert len(os.listdir("/dev/fd")) == before
 
 
 async def test_an_urgent_stop_overtakes_a_patient_one() -> None:
