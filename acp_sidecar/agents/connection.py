@@ -12,18 +12,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, Protocol, TypeAlias
 
-from attrs import define, field
+from attrs import define
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import UNSET, Json, Unset
+from acp_sidecar.agents.incoming import IncomingRequest
 from acp_sidecar.agents.noise import SkippedLines
 
 log = logging.getLogger(__name__)
 
+__all__ = ["AgentError", "AgentGone", "Connection", "Handler", "IncomingRequest"]
+
 CANCEL_REQUEST: Final = "$/cancel_request"
+
+_LONG_LINE: Final = 65536
+"""What many an agent's reader takes, unless told otherwise."""
+_JUST_AFTER: Final = 2.0
 
 Direction: TypeAlias = Literal["c2a", "a2c"]
 Trace: TypeAlias = Callable[[Direction, wire.Message], None]
@@ -69,59 +78,6 @@ class Handler(Protocol):
 
 
 @define(eq=False)
-class IncomingRequest:
-    """A call of the agent's. It is answered exactly once: later answers are dropped."""
-
-    id: wire.JsonId
-    method: str
-    params: Json
-    """As received, ``None`` for none."""
-    _answer: Callable[[IncomingRequest, wire.Response], None]
-    answered: bool = False
-    """True once an answer was given, or nobody is left to take one."""
-    cancelled: bool = False
-    """True once the agent has withdrawn the request or is gone."""
-    _on_cancel: list[Callable[[], None]] = field(factory=list)
-
-    def result(self, value: Json) -> bool:
-        """Answers with a result, any JSON value. False if it was answered before."""
-        return self._respond(wire.Response(self.id, value))
-
-    def error(self, code: int, message: str, data: Json | Unset = UNSET) -> bool:
-        """Answers with an error. False if it was answered before."""
-        return self._respond(wire.Response(self.id, UNSET, wire.Error(code, message, data)))
-
-    def on_cancel(self, callback: Callable[[], None]) -> None:
-        """Calls back once, as soon as the answer is no longer wanted.
-
-        That is when the agent sends ``$/cancel_request`` (the request still wants an answer,
-        ``-32800`` or what was found so far: ACP, Cancellation) or when the agent is gone. On a
-        request that is withdrawn already it calls at once; on an answered one never.
-        """
-        if self.cancelled:
-            callback()
-        elif not self.answered:
-            self._on_cancel.append(callback)
-
-    def _respond(self, response: wire.Response) -> bool:
-        if self.answered:
-            return False
-        self.answered = True
-        self._on_cancel.clear()
-        self._answer(self, response)
-        return True
-
-    def _withdraw(self) -> None:
-        self.cancelled = True
-        callbacks, self._on_cancel = self._on_cancel, []
-        for callback in callbacks:
-            try:
-                callback()
-            except Exception:  # boundary: one listener must not cost the others
-                log.exception("a listener to the withdrawal of %s failed", self.method)
-
-
-@define(eq=False)
 class _Call:
     method: str
     future: asyncio.Future[Json]
@@ -161,6 +117,7 @@ class Connection:
         self._open: set[IncomingRequest] = set()
         self._lost: AgentGone | None = None
         self._skipped = SkippedLines()
+        self._long_line = (-math.inf, 0)
         self.messages_received = 0
 
     @property
@@ -257,6 +214,7 @@ class Connection:
         self.eof_received()
         if self._lost is not None:
             return
+        reason = self._with_cause(reason)
         self._lost = reason
         calls, self._calls = self._calls, {}
         for call in calls.values():
@@ -265,7 +223,7 @@ class Connection:
         requests, self._open = self._open, set()
         for request in requests:
             request.answered = True
-            request._withdraw()
+            request.withdraw()
         try:
             self._handler.lost(reason)
         except Exception:  # boundary: the pipe's owner has its own work to do
@@ -278,7 +236,7 @@ class Connection:
         notification = self._handler.notification
         for message in messages:
             if trace is not None:
-                trace("a2c", message)
+                self._record("a2c", message)
             if type(message) is wire.Notification and message.method != CANCEL_REQUEST:
                 self.messages_received += 1
                 params = message.params
@@ -351,7 +309,7 @@ class Connection:
             return
         wanted = params["requestId"]
         for request in [r for r in self._open if _same_id(r.id, wanted)]:
-            request._withdraw()
+            request.withdraw()
 
     def _answer(self, request: IncomingRequest, response: wire.Response) -> None:
         self._open.discard(request)
@@ -371,14 +329,34 @@ class Connection:
             self.notify(CANCEL_REQUEST, {"requestId": request_id})
 
     def _send(self, message: wire.Message) -> None:
-        self._write(wire.encode(message))
-        if self._trace is not None:
-            self._trace("c2a", message)
+        line = wire.encode(message)
+        if len(line) > _LONG_LINE:
+            self._long_line = (time.monotonic(), len(line))
+        self._write(line)
+        self._record("c2a", message)
+
+    def _record(self, direction: Direction, message: wire.Message) -> None:
+        if self._trace is None:
+            return
+        try:
+            self._trace(direction, message)
+        except Exception:  # boundary: a full disk must not cost the conversation
+            log.exception("recording has stopped")
+            self._trace = None
 
     def _break(self, reason: AgentGone) -> None:
         self.connection_lost(reason)
         if self._on_broken is not None:
             self._on_broken(reason)
+
+    def _with_cause(self, reason: AgentGone) -> AgentGone:
+        when, size = self._long_line
+        if time.monotonic() - when > _JUST_AFTER:
+            return reason
+        return AgentGone(
+            f"{reason}\nThat was just after it had been sent a message of {size} bytes;"
+            " an agent may fail on long lines."
+        )
 
     def _timeout_text(self, method: str, seconds: float) -> str:
         text = f"no answer to {method} within {seconds:g} s"

@@ -477,6 +477,18 @@ async def test_a_handler_that_fails_on_the_end_does_not_hide_it_from_the_callers
         await call
 
 
+@pytest.mark.parametrize(("size", "told"), [(100, False), (200_000, True)])
+async def test_F17_an_agent_that_dies_of_a_long_line_is_said_to(size: int, told: bool) -> None:
+    loop = Loop()
+    loop.agent_says({"id": 1, "method": "fs/read_text_file"})
+    loop.handler.requests[0].result({"content": "x" * size})
+    call = loop.connection.begin("session/prompt")
+    loop.connection.connection_lost(AgentGone("the agent exited with status 1"))
+    with pytest.raises(AgentGone, match="status 1") as caught:
+        await call
+    assert ("long lines" in str(caught.value)) is told
+
+
 # --- what is logged and recorded --------------------------------------------------------
 
 
@@ -504,3 +516,17 @@ async def test_a_trace_sees_both_directions_in_order() -> None:
         ("a2c", wire.Response(0, None)),
         ("a2c", wire.Notification("n")),
     ]
+
+
+async def test_a_recording_that_fails_costs_nothing_but_itself() -> None:
+    written: list[wire.Message] = []
+
+    def full(direction: str, message: wire.Message) -> None:
+        written.append(message)
+        raise OSError(28, "No space left on device")
+
+    loop = Loop(trace=full)
+    loop.agent_says({"method": "a"}, {"method": "b"}, {"id": 1, "method": "r"})
+    assert [method for method, _ in loop.handler.said] == ["a", "b"]
+    assert loop.handler.requests[0].result({})
+    assert len(loop.sent) == len(written) == 1
