@@ -1,0 +1,221 @@
+---Turns a block of the conversation into lines. Pure: a block goes in, lines come out.
+local config = require('acp.config')
+
+local M = {}
+
+---@class acp.Line
+---@field text string
+---@field hl? string A highlight group for the whole line.
+---@field fold? integer The fold level the line belongs to.
+---@field starts? boolean The line begins its fold.
+---@field place? { path: string, line?: integer } Where <CR> on the line goes.
+
+---Lines of a tool's output that are drawn; its end is what one wants to see.
+local MAX_OUTPUT = 200
+---Bytes after which a line is broken: the screen gets slow on longer ones.
+local MAX_LINE = 4000
+
+---@param text string
+---@return string[]
+local function split(text)
+  local lines = {}
+  for _, line in ipairs(vim.split(text, '\n', { plain = true })) do
+    line = line:gsub('\r$', '')
+    while #line > MAX_LINE do
+      local cut = MAX_LINE + vim.str_utf_start(line, MAX_LINE + 1)
+      lines[#lines + 1] = line:sub(1, cut)
+      line = line:sub(cut + 1)
+    end
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+M.split = split
+
+---@param path string
+---@return string
+local function short(path)
+  return vim.fn.fnamemodify(path, ':~:.')
+end
+
+---@param content table A content block of ACP.
+---@return string
+local function as_text(content)
+  local kind = content.type
+  if kind == 'text' then
+    return content.text or ''
+  elseif kind == 'resource_link' then
+    return ('[%s](%s)'):format(content.title or content.name or content.uri, content.uri)
+  elseif kind == 'resource' then
+    return ('[%s]'):format((content.resource or {}).uri or 'resource')
+  end
+  return ('[%s %s]'):format(kind or 'content', content.mimeType or '')
+end
+
+---@param blocks table[]?
+---@return string
+local function all_text(blocks)
+  local texts = {}
+  for _, block in ipairs(blocks or {}) do
+    texts[#texts + 1] = as_text(block)
+  end
+  return table.concat(texts, '')
+end
+
+---The difference between two texts, for reading.
+---@param path string
+---@param before string?
+---@param after string
+---@return acp.Line[]
+function M.diff(path, before, after)
+  local lines = { { text = short(path) .. (before and '' or ' (new)'), hl = 'AcpDetail' } }
+  local unified = vim.diff(before or '', after, { ctxlen = 2 }) --[[@as string]]
+  for _, line in ipairs(split((unified:gsub('\n$', '')))) do
+    local first = line:sub(1, 1)
+    local hl = first == '+' and 'AcpDiffAdd' or first == '-' and 'AcpDiffDelete' or nil
+    lines[#lines + 1] = { text = line, hl = first == '@' and 'AcpDiffHunk' or hl }
+  end
+  return lines
+end
+
+---@param lines acp.Line[]
+---@param level integer
+---@return acp.Line[]
+local function folded(lines, level)
+  for index, line in ipairs(lines) do
+    line.fold = level
+    line.starts = index == 1
+  end
+  return lines
+end
+
+---@type table<string, fun(block: table, agent: string): acp.Line[]>
+local draw = {}
+
+function draw.message(block, agent)
+  local icons = config.get().icons
+  local role = block.role
+  local lines, hl ---@type acp.Line[], string?
+  if role == 'user' then
+    lines = { { text = icons.user .. ' You', hl = 'AcpUser' } }
+  elseif role == 'thought' then
+    hl = 'AcpThought'
+    lines = { { text = icons.thought .. ' Thought', hl = hl } }
+  else
+    lines = { { text = icons.agent .. ' ' .. agent, hl = 'AcpAgent' } }
+  end
+  for _, line in ipairs(split(all_text(block.content))) do
+    lines[#lines + 1] = { text = line, hl = hl }
+  end
+  return role == 'thought' and folded(lines, 2) or lines
+end
+
+local STATUS_HL = {
+  pending = 'AcpPending',
+  in_progress = 'AcpRunning',
+  completed = 'AcpCompleted',
+  failed = 'AcpFailed',
+  cancelled = 'AcpFailed',
+}
+
+---@param content table An item of a tool call's content.
+---@return acp.Line[]
+local function detail(content)
+  if content.type == 'diff' then
+    return M.diff(content.path, content.oldText, content.newText or '')
+  elseif content.type == 'terminal' then
+    return { { text = 'terminal ' .. content.terminalId, hl = 'AcpDetail' } }
+  end
+  local lines = {}
+  local texts = split((as_text(content.content or content):gsub('\n$', '')))
+  local first = math.max(1, #texts - MAX_OUTPUT + 1)
+  if first > 1 then
+    lines[1] = { text = ('… %d lines before'):format(first - 1), hl = 'AcpDetail' }
+  end
+  for index = first, #texts do
+    lines[#lines + 1] = { text = texts[index] }
+  end
+  return lines
+end
+
+function draw.toolCall(block)
+  local icon = config.get().icons[block.status] or config.get().icons.pending
+  local place = (block.locations or {})[1]
+  local where = ''
+  if place then
+    where = '  ' .. short(place.path) .. (place.line and ':' .. place.line or '')
+  end
+  local title = split(block.title or block.toolCallId or '')[1]
+  local lines = {
+    { text = icon .. ' ' .. title .. where, hl = STATUS_HL[block.status], place = place },
+  }
+  for _, content in ipairs(block.content or {}) do
+    for _, line in ipairs(detail(content)) do
+      line.text = '  ' .. line.text
+      lines[#lines + 1] = line
+    end
+  end
+  for _, line in ipairs(lines) do
+    line.place = line.place or place
+  end
+  return #lines > 1 and folded(lines, 1) or lines
+end
+
+function draw.plan(block)
+  local icons = config.get().icons
+  local lines = { { text = 'Plan', hl = 'AcpPlan' } }
+  for _, entry in ipairs(block.entries or {}) do
+    for index, text in ipairs(split(entry.content or '')) do
+      lines[#lines + 1] = {
+        text = (index == 1 and '  ' .. (icons[entry.status] or icons.pending) or '   ') .. ' ' .. text,
+        hl = STATUS_HL[entry.status],
+      }
+    end
+  end
+  return lines
+end
+
+function draw.permission(block)
+  local icon = config.get().icons.waiting
+  local outcome = block.state or 'waiting'
+  for _, option in ipairs(block.options or {}) do
+    if block.optionId and option.optionId == block.optionId then
+      outcome = option.title or option.name
+    end
+  end
+  local first = split(block.message or '')[1]
+  return { { text = ('%s %s → %s'):format(icon, first, split(outcome)[1]), hl = 'AcpQuestion' } }
+end
+
+function draw.notice(block)
+  local icon = config.get().icons.notice
+  local lines = { { text = icon .. ' ' .. split(block.title or '')[1], hl = 'AcpNotice' } }
+  for _, line in ipairs(block.description and split(block.description) or {}) do
+    lines[#lines + 1] = { text = '  ' .. line, hl = 'AcpDetail' }
+  end
+  return lines
+end
+
+function draw.compaction(block)
+  local lines = { { text = ('Context compacted (%s)'):format(block.status or ''), hl = 'AcpNotice' } }
+  for _, line in ipairs(split(all_text(block.summary))) do
+    lines[#lines + 1] = { text = '  ' .. line, hl = 'AcpDetail' }
+  end
+  return folded(lines, 1)
+end
+
+---The lines of a block; none for a block of a kind that is not drawn.
+---@param block table
+---@param agent string
+---@return acp.Line[]
+function M.lines(block, agent)
+  local renderer = draw[block.kind]
+  if not renderer then
+    return {}
+  end
+  local lines = renderer(block, agent)
+  lines[#lines + 1] = { text = '' }
+  return lines
+end
+
+return M

@@ -1,0 +1,228 @@
+---The sidecar as a language server: started once, attached to every file buffer.
+local config = require('acp.config')
+local event = require('acp.event')
+
+local M = {}
+
+local NAME = 'acp'
+local group = vim.api.nvim_create_augroup('acp.client', {})
+
+---Deaths after which it is not started again: so many within so many milliseconds.
+local DEATHS, WITHIN = 4, 180000
+
+---@type integer?
+local client_id
+---@type number[]
+local deaths = {}
+---@type fun(client?: vim.lsp.Client)[]
+local waiting = {}
+
+---@return vim.lsp.Client?
+function M.get()
+  local client = client_id and vim.lsp.get_client_by_id(client_id)
+  return client and not client:is_stopped() and client or nil
+end
+
+---Whether the buffer is a file the sidecar wants to know of.
+---@param buf integer
+---@return boolean
+local function is_file(buf)
+  return vim.api.nvim_buf_is_loaded(buf)
+    and vim.bo[buf].buftype == ''
+    and vim.api.nvim_buf_get_name(buf) ~= ''
+end
+
+---@param buf integer
+local function attach(buf)
+  local client = M.get()
+  if client and is_file(buf) then
+    vim.lsp.buf_attach_client(buf, client.id)
+  end
+end
+
+local function attach_all()
+  vim.iter(vim.api.nvim_list_bufs()):each(attach)
+end
+
+local function capabilities()
+  local all = vim.lsp.protocol.make_client_capabilities()
+  all.experimental = vim.tbl_extend('force', all.experimental or {}, {
+    acpSidecar = {
+      transcript = true,
+      reveal = true,
+      changes = true,
+      userActivity = true,
+      -- The answer to a request can wait only where a coroutine can wait inside pcall().
+      permission = jit ~= nil,
+    },
+  })
+  return all
+end
+
+---@return table<string, lsp.Handler>
+local function handlers()
+  local permission = require('acp.permission')
+  return {
+    ['acp/transcript'] = require('acp.session').on_transcript,
+    ['acp/changes'] = require('acp.session').on_changes,
+    ['acp/follow'] = require('acp.session').on_follow,
+    ['acp/reveal'] = require('acp.reveal').on_reveal,
+    ['acp/permission'] = permission.on_permission,
+    ['window/showMessageRequest'] = permission.on_message_request,
+    ['$/cancelRequest'] = permission.on_cancel_request,
+    ['workspace/applyEdit'] = require('acp.activity').on_apply_edit,
+  }
+end
+
+---@param client? vim.lsp.Client
+local function release(client)
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(client)
+  end
+end
+
+---Forgets everything that lived in the sidecar.
+local function forget()
+  vim.api.nvim_clear_autocmds({ group = group })
+  require('acp.permission').close_all()
+  require('acp.session').server_ended()
+  release(nil)
+end
+
+---@param code integer
+---@param signal integer
+---@param id integer
+local function ended(code, signal, id)
+  if id ~= client_id then
+    return -- its end was asked for
+  end
+  client_id = nil
+  forget()
+  event.emit('Exit', { code = code, signal = signal })
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
+  local now = vim.uv.now()
+  deaths = vim.tbl_filter(function(time)
+    return now - time < WITHIN
+  end, deaths)
+  deaths[#deaths + 1] = now
+  local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
+  if config.get().restart and #deaths < DEATHS then
+    vim.notify(('acp: the sidecar ended (%s) and is started again'):format(how), vim.log.levels.WARN)
+    M.start()
+  else
+    vim.notify(('acp: the sidecar ended (%s); see :Acp log'):format(how), vim.log.levels.ERROR)
+  end
+end
+
+---Starts the sidecar, where it does not run yet, and attaches every file buffer.
+---@return vim.lsp.Client?
+function M.start()
+  local running = M.get()
+  if running then
+    return running
+  end
+  local root = config.root_dir()
+  client_id = vim.lsp.start({
+    name = NAME,
+    cmd = config.get().cmd,
+    root_dir = root,
+    workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+    init_options = config.init_options(),
+    capabilities = capabilities(),
+    handlers = handlers(),
+    on_init = function(client)
+      release(client)
+    end,
+    on_exit = vim.schedule_wrap(ended),
+  }, {
+    attach = false,
+    silent = true,
+    reuse_client = function()
+      return false
+    end,
+  })
+  if not client_id then
+    local cmd = config.get().cmd
+    local shown = type(cmd) == 'table' and table.concat(cmd, ' ') or 'the configured function'
+    vim.notify(
+      ('acp: cannot start the sidecar (%s). See :checkhealth acp'):format(shown),
+      vim.log.levels.ERROR
+    )
+    release(nil)
+    return nil
+  end
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufWinEnter', 'BufFilePost', 'FileType' }, {
+    group = group,
+    desc = 'Attach file buffers to the sidecar',
+    callback = function(args)
+      attach(args.buf)
+    end,
+  })
+  require('acp.activity').watch(group)
+  attach_all()
+  return M.get()
+end
+
+---Calls back with the client once it is initialized; with nil where it cannot be.
+---@param callback fun(client?: vim.lsp.Client)
+function M.ready(callback)
+  local client = M.start()
+  if not client or client.initialized then
+    callback(client)
+  else
+    waiting[#waiting + 1] = callback
+  end
+end
+
+---Sends a command of the sidecar. Without a callback an error is shown.
+---@param command string
+---@param argument? table
+---@param callback? fun(err?: string, result: any)
+function M.execute(command, argument, callback)
+  callback = callback or function(err)
+    if err then
+      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+    end
+  end
+  M.ready(function(client)
+    if not client then
+      callback('the sidecar does not run', nil)
+      return
+    end
+    local params = {
+      command = command,
+      arguments = { argument and next(argument) and argument or vim.empty_dict() },
+    }
+    local sent = client:request('workspace/executeCommand', params, function(err, result)
+      callback(err and (err.message or tostring(err)) or nil, result)
+    end)
+    if not sent then
+      callback('the sidecar has ended', nil)
+    end
+  end)
+end
+
+---@param method string
+---@param params table
+function M.notify(method, params)
+  local client = M.get()
+  if client and client.initialized then
+    client:notify(method, params)
+  end
+end
+
+---Ends the sidecar and every agent under it.
+function M.stop()
+  local client = M.get()
+  if client then
+    client_id = nil
+    forget()
+    client:stop()
+  end
+end
+
+return M

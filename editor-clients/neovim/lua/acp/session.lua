@@ -1,0 +1,242 @@
+---What the sidecar said of each session. Kept to draw from, never to decide on.
+local client = require('acp.client')
+local event = require('acp.event')
+
+local M = {}
+
+---@class acp.Session
+---@field id string
+---@field agent string
+---@field commands table[] What the agent understands as `/name`.
+---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
+---@field status? string
+---@field usage? { used: integer, size: integer }
+---@field follow? { enabled: boolean, paused: boolean, path?: string, line?: integer, shown: boolean, reason?: string }
+---@field changes table[]
+---@field running integer Prompts of ours that have not ended.
+---@field ended boolean
+
+---@type table<string, acp.Session>
+local sessions = {}
+---@type string?
+local current
+
+---@param id string
+---@return acp.Session
+local function known(id)
+  if not sessions[id] then
+    sessions[id] =
+      { id = id, agent = 'agent', commands = {}, changes = {}, running = 0, ended = false }
+    current = current or id
+  end
+  return sessions[id]
+end
+
+---The session commands are meant for: the one opened last, or chosen.
+---@return acp.Session?
+function M.current()
+  return current and sessions[current] or nil
+end
+
+---@param id? string
+---@return acp.Session?
+function M.get(id)
+  return id and sessions[id] or nil
+end
+
+---The sessions that are open, oldest first.
+---@return acp.Session[]
+function M.open()
+  local open = vim.tbl_filter(function(session)
+    return not session.ended
+  end, vim.tbl_values(sessions))
+  table.sort(open, function(one, other)
+    return one.id < other.id
+  end)
+  return open
+end
+
+---@param id string
+function M.choose(id)
+  if sessions[id] then
+    current = id
+    require('acp.transcript').show(id)
+  else
+    vim.notify(('acp: no session %q'):format(id), vim.log.levels.ERROR)
+  end
+end
+
+---@param what string
+---@param callback? fun(result: any)
+---@return fun(err?: string, result: any)
+local function or_complain(what, callback)
+  return function(err, result)
+    if err then
+      vim.notify(('acp: %s: %s'):format(what, err), vim.log.levels.ERROR)
+    elseif callback then
+      callback(result)
+    end
+  end
+end
+
+---@param callback? fun(session: acp.Session)
+---@return fun(result: any)
+local function opened(callback)
+  return function(result)
+    local session = known(result.sessionId)
+    session.agent = result.agent or session.agent
+    session.modes = result.modes
+    session.commands = result.commands or {}
+    session.ended = false
+    current = session.id
+    require('acp.transcript').show(session.id)
+    event.emit('Session', { sessionId = session.id, agent = session.agent })
+    if callback then
+      callback(session)
+    end
+  end
+end
+
+---@param argument? { agent?: string, cwd?: string }
+---@param callback? fun(session: acp.Session)
+function M.new(argument, callback)
+  client.execute('acp.session.new', argument, or_complain('no session', opened(callback)))
+end
+
+---@param agent? string
+---@param agent_session_id string
+function M.load(agent, agent_session_id)
+  local argument = { agent = agent, agentSessionId = agent_session_id }
+  client.execute('acp.session.load', argument, or_complain('cannot load', opened()))
+end
+
+---Runs a command of the sidecar in the current session.
+---@param command string
+---@param argument? table
+---@param callback? fun(result: any)
+function M.execute(command, argument, callback)
+  local session = M.current()
+  if not session then
+    vim.notify('acp: no session is open. :Acp new opens one', vim.log.levels.ERROR)
+    return
+  end
+  argument = vim.tbl_extend('force', { sessionId = session.id }, argument or {})
+  client.execute(command, argument, or_complain(command, callback))
+end
+
+---@param session acp.Session
+---@param text string
+---@param context? { uri: string, range?: lsp.Range }[]
+local function send(session, text, context)
+  session.running = session.running + 1
+  require('acp.reveal').prompted()
+  local argument = { sessionId = session.id, text = text, context = context }
+  client.execute('acp.session.prompt', argument, function(err, result)
+    session.running = math.max(0, session.running - 1)
+    if err then
+      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+    end
+    event.emit('TurnEnded', {
+      sessionId = session.id,
+      stopReason = result and result.stopReason,
+      error = err,
+    })
+    vim.cmd.redrawstatus({ bang = true })
+  end)
+end
+
+---Sends a prompt; opens a session first where there is none.
+---@param text string
+---@param context? { uri: string, range?: lsp.Range }[]
+function M.prompt(text, context)
+  local session = M.current()
+  if session and not session.ended then
+    send(session, text, context)
+  else
+    M.new(nil, function(new)
+      send(new, text, context)
+    end)
+  end
+end
+
+---@param mode string
+function M.set_mode(mode)
+  local session = M.current()
+  M.execute('acp.session.setMode', { modeId = mode }, function(result)
+    session.modes = result.modes or session.modes
+    vim.notify('acp: mode ' .. mode, vim.log.levels.INFO)
+  end)
+end
+
+---@param word? 'on'|'off' The other one than now where it is left out.
+function M.follow(word)
+  local session = M.current()
+  local follow = session and session.follow
+  local enabled = word == 'on'
+  if not word then
+    enabled = follow ~= nil and (not follow.enabled or follow.paused)
+  elseif word ~= 'on' and word ~= 'off' then
+    vim.notify('acp: :Acp follow [on|off]', vim.log.levels.ERROR)
+    return
+  end
+  if enabled then
+    require('acp.reveal').prompted()
+  end
+  client.execute('acp.follow.set', { enabled = enabled }, or_complain('follow', function(result)
+    vim.notify('acp: following is ' .. (result.enabled and 'on' or 'off'), vim.log.levels.INFO)
+  end))
+end
+
+---The sidecar is gone and its sessions with it.
+function M.server_ended()
+  for _, session in pairs(sessions) do
+    if not session.ended then
+      session.ended = true
+      session.running = 0
+      session.status = 'dead'
+      require('acp.transcript').note(session.id, 'The sidecar ended, and this session with it.')
+    end
+  end
+end
+
+-- What the sidecar tells.
+
+---@type lsp.Handler
+function M.on_transcript(_, params)
+  local session = known(params.sessionId)
+  for _, block in ipairs(params.blocks or {}) do
+    if block.kind == 'status' then
+      session.status = block.status
+      session.usage = block.usage or session.usage
+      session.agent = block.agent or session.agent
+      session.modes = block.modes or session.modes
+      session.ended = block.status == 'closed' or block.status == 'dead'
+    elseif block.kind == 'permission' then
+      require('acp.permission').on_state(block)
+    end
+  end
+  require('acp.transcript').update(session.id, params.blocks or {})
+  event.emit('Transcript', { sessionId = session.id })
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---@type lsp.Handler
+function M.on_changes(_, params)
+  local session = known(params.sessionId)
+  session.changes = params.changes or {}
+  require('acp.activity').look_at_disk(vim.tbl_map(function(change)
+    return change.uri
+  end, session.changes))
+  require('acp.review').refresh(session)
+  event.emit('Changes', { sessionId = session.id, changes = session.changes })
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---@type lsp.Handler
+function M.on_follow(_, params)
+  known(params.sessionId).follow = params
+  event.emit('Follow', params)
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+return M
