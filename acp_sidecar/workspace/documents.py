@@ -24,6 +24,7 @@ from acp_sidecar.workspace.positions import (
     split_lines,
     to_index,
 )
+from acp_sidecar.workspace.textdiff import line_end
 from acp_sidecar.workspace.uris import path_key, uri_key, uri_to_path
 
 log = logging.getLogger(__name__)
@@ -48,8 +49,9 @@ class Habits:
     """LSP says so; Vim's and Emacs' descendants take a lone ``\\r`` for a character."""
 
     edits_final_newline: bool = True
-    """Whether an edit can add or take the final newline. Neovim keeps it as an option of
-    the buffer: an edit that adds one leaves an empty line instead."""
+    """Whether the final newline is a part of the text. Neovim keeps it as an option of the
+    buffer: without it, its changes count the last line as terminated all the same, and an
+    edit that adds one leaves an empty line."""
 
     @classmethod
     def of(cls, client_name: str | None) -> Habits:
@@ -85,23 +87,27 @@ class Document:
     closed: bool = False
     rule: LineRule = "lsp"
     _lines: list[str] = field(factory=list)
+    _end: str = ""
+    """The line end that the editor counts at the end of the text and that is not there."""
     _text: str | None = None
     _dirty: bool | None = None
 
     @property
     def text(self) -> str:
         if self._text is None:
-            self._text = "".join(self._lines)
+            self._text = "".join(self._lines).removesuffix(self._end)
         return self._text
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines with their terminators, split as ``rule`` says. Not to be changed."""
+        """The lines as the editor counts them, with their terminators. Not to be changed."""
         return self._lines
 
     @property
     def line_count(self) -> int:
         """Lines as LSP counts them: the empty one after a final terminator is one."""
+        if self._end:
+            return len(self._lines)
         last = self._lines[-1] if self._lines else ""
         return len(self._lines) + (not last or content_length(last, self.rule) < len(last))
 
@@ -129,10 +135,11 @@ class Document:
         self.saved_text = saved_text
         self._dirty = None
 
-    def replace(self, text: str, rule: LineRule) -> None:
-        """Take in a whole text."""
+    def replace(self, text: str, rule: LineRule, end: str = "") -> None:
+        """Take in a whole text. ``end`` is the line end that the editor counts after it."""
         self.rule = rule
-        self._lines = split_lines(text, rule)
+        self._end = end
+        self._lines = split_lines(text + end, rule)
         self._text, self._dirty = text, None
 
     def splice(self, range_: Range, text: str, encoding: Encoding) -> None:
@@ -212,7 +219,7 @@ class Documents:
         path = uri_to_path(uri)
         real = _real(path)
         document = Document(uri, language_id, version, path, real, saved_text=text)
-        document.replace(text, self._rule(text))
+        self._take(document, text)
         self._by_key[key] = document
         if real is not None:
             self._by_real.setdefault(path_key(str(real)), []).append(document)
@@ -237,7 +244,7 @@ class Documents:
             document.version = version
         for change in changes:
             if change.range is None:
-                document.replace(change.text, self._rule(change.text))
+                self._take(document, change.text)
             else:
                 document.splice(change.range, change.text, self.encoding)
         self._tell("change", document)
@@ -249,7 +256,7 @@ class Documents:
         if document is None:
             return None
         if text is not None and text != document.text:
-            document.replace(text, self._rule(text))
+            self._take(document, text)
         document.last_saved = document.text
         document.mark_clean()
         self._tell("save", document)
@@ -299,11 +306,16 @@ class Documents:
                 self._by_real.pop(real, None)
         return document
 
-    def _rule(self, text: str) -> LineRule:
-        if self.habits.lone_cr_ends_line:
-            return "lsp"
+    def _take(self, document: Document, text: str) -> None:
+        rule: LineRule = "lsp"
         # All lines of a Macintosh buffer end in \r, and its text therefore does.
-        return "lsp" if "\n" not in text and text.endswith("\r") else "lf"
+        macintosh = "\n" not in text and text.endswith("\r")
+        if not self.habits.lone_cr_ends_line and not macintosh:
+            rule = "lf"
+        end = ""
+        if not self.habits.edits_final_newline and not text.endswith(("\n", "\r")):
+            end = "\r\n" if line_end(text) == "\r\n" else "\n"
+        document.replace(text, rule, end)
 
     def _tell(self, happening: Happening, document: Document) -> None:
         for callback, wanted in tuple(self._callbacks):

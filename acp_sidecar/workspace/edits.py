@@ -128,7 +128,7 @@ class Buffers:
             return text
         if before.endswith("\n") and not text.endswith("\n"):
             return text + (line_end(before) or "\n")
-        if before and not before.endswith("\n") and text.endswith("\n"):
+        if not before.endswith("\n") and text.endswith("\n"):
             return _without_final_newline(text)
         return text
 

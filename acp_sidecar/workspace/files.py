@@ -287,7 +287,8 @@ class Files:
         """The text to bring about, and whether it holds changes of others too."""
         if isinstance(now, Missing):
             return content, False
-        if now.bom or now.source == "buffer":
+        without_mark = now.bom or now.source == "buffer"
+        if without_mark and not now.text.startswith(BOM):
             content = content.removeprefix(BOM)
         content = fit(content, now.text)
         if content == now.text:
@@ -296,7 +297,9 @@ class Files:
             seen = self._unseen(path, now, content)
             if seen is None:
                 return content, False
-        seen = fit(seen.removeprefix(BOM), now.text)
+        if not now.text.startswith(BOM):
+            seen = seen.removeprefix(BOM)
+        seen = fit(seen, now.text)
         if same_text(seen, now.text):
             return content, False
         both = merge3(seen, now.text, content)

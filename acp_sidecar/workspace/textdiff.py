@@ -30,6 +30,11 @@ from acp_sidecar.workspace.sequences import (
 )
 
 _WORDS_UP_TO: Final = 1 << 17
+"""Characters of a changed stretch that is compared word by word."""
+_WORDS_OF_LINES: Final = 400
+"""More changed lines in a row have been written anew."""
+_EDIT_IS_WORTH: Final = 16
+"""Characters that an edit more has to leave alone."""
 _WORD: Final = re.compile(r"\r\n|\w+|[^\w]")
 
 
@@ -47,11 +52,15 @@ def edits(old: str, new: str, encoding: Encoding, rule: LineRule = "lsp") -> lis
     """The edits that turn ``old`` into ``new``, byte for byte.
 
     All positions refer to ``old`` and count in ``encoding``. They are sorted, do not
-    touch one another, and never fall inside of a ``\\r\\n`` or a character. Of equal
-    texts there are none.
+    touch one another, and never fall inside of a ``\\r\\n`` or a character. Where both
+    texts end in the same line end none lies behind it: editors that do not take it for a
+    part of the text leave an empty line there. Of equal texts there are none.
     """
     if old == new:
         return []
+    index = LineIndex.of(old, encoding, rule)
+    final = _common_line_end(old, new)
+    old, new = old[: len(old) - final], new[: len(new) - final]
     head, old_tail, new_tail = _trim(old, new)
     old_middle, new_middle = old[head:old_tail], new[head:new_tail]
     if "\n" not in old_middle and "\r" not in old_middle:
@@ -59,7 +68,6 @@ def edits(old: str, new: str, encoding: Encoding, rule: LineRule = "lsp") -> lis
         spans = list(_within(old_middle, new_middle, head))
     else:
         spans = list(_spans(old, new, head, old_tail, new_tail))
-    index = LineIndex.of(old, encoding, rule)
     return [
         TextEdit(Range(index.position(start), index.position(end)), text)
         for start, end, text in spans
@@ -189,6 +197,14 @@ def _collide(one: Block, two: Block) -> bool:
     return one[0] < two[1] and two[0] < one[1]
 
 
+def _common_line_end(old: str, new: str) -> int:
+    """The length of the line end in which both texts end; 0 where it is not the same."""
+    for end in ("\r\n", "\n", "\r"):
+        if old.endswith(end) or new.endswith(end):
+            return len(end) if old.endswith(end) and new.endswith(end) else 0
+    return 0
+
+
 def _trim(old: str, new: str) -> tuple[int, int, int]:
     """Where the difference starts, and where it ends in either text."""
     head = common_prefix(old, new)
@@ -240,11 +256,12 @@ def _within(old: str, new: str, offset: int) -> Iterator[tuple[int, int, str]]:
     head, old_tail, new_tail = _trim(old, new)
     old, new = old[head:old_tail], new[head:new_tail]
     offset += head
-    if old and new and max(len(old), len(new)) <= _WORDS_UP_TO:
+    worth_it = max(len(old), len(new)) <= _WORDS_UP_TO and old.count("\n") <= _WORDS_OF_LINES
+    if old and new and worth_it:
         before, after = _WORD.findall(old), _WORD.findall(new)
         blocks = changed_blocks(before, after)
-        kept = len(before) - sum(a1 - a0 for a0, a1, _, _ in blocks)
-        if len(blocks) > 1 and 2 * kept >= max(len(before), len(after)):
+        put_in = sum(len(word) for _, _, b0, b1 in blocks for word in after[b0:b1])
+        if len(new) - put_in > _EDIT_IS_WORTH * (len(blocks) - 1) > 0:
             done = 0
             for a0, a1, b0, b1 in blocks:
                 offset += sum(map(len, before[done:a0]))

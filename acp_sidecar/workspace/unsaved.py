@@ -10,7 +10,7 @@ import hashlib
 from collections import OrderedDict
 from pathlib import Path
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
@@ -33,9 +33,12 @@ class Unsaved:
         self._limit = limit
         self._compared: WeakKeyDictionary[Document, tuple[str, Stamp]] = WeakKeyDictionary()
         self._stamps: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
+        self._loaded: WeakSet[Document] = WeakSet()
         self._once_on_disk: OrderedDict[bytes, None] = OrderedDict()
         self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
         documents.subscribe(self._opened, to=("open",))
+        documents.subscribe(self._changed, to=("change",))
+        documents.subscribe(self._saved, to=("save",))
         documents.subscribe(self._closed, to=("close",))
 
     def raw(self, path: Path) -> Snapshot | None:
@@ -86,14 +89,7 @@ class Unsaved:
 
     def reloaded(self, document: Document) -> bool:
         """Whether a document that has just changed says what the disk has come to say."""
-        if document.real is None:
-            return False
-        stamp = disk.stamp(document.real)
-        if stamp is None or self._stamps.get(document) == stamp:
-            return False
-        self._stamps[document] = stamp
-        text = self.text_on_disk(document.real)
-        return text is not None and alike(self._documents, document, text)
+        return document in self._loaded
 
     def _equals_disk(self, document: Document, path: Path) -> bool:
         """Whether there is nothing to save after all: the editor has loaded what is on disk,
@@ -122,12 +118,34 @@ class Unsaved:
             now = self.on_disk(document.real)
         except FileProblem:
             return
+        if isinstance(now, FileText) and now.stamp is not None:
+            self._stamps[document] = now.stamp
         if isinstance(now, Missing):
             clean = document.text in ("", "\n", "\r\n")
         else:
             clean = alike(self._documents, document, now.text)
         if not clean and _digest(document.text) not in self._once_on_disk:
             document.mark_dirty()
+
+    def _changed(self, document: Document) -> None:
+        """An editor may have loaded the file anew. Then what it shows is saved, and stays so
+        when the file changes again before the editor has seen that."""
+        self._loaded.discard(document)
+        if document.real is None:
+            return
+        stamp = disk.stamp(document.real)
+        if stamp is None or self._stamps.get(document) == stamp:
+            return
+        self._stamps[document] = stamp
+        text = self.text_on_disk(document.real)
+        if text is not None and alike(self._documents, document, text):
+            document.mark_clean()
+            self._loaded.add(document)
+
+    def _saved(self, document: Document) -> None:
+        stamp = disk.stamp(document.real) if document.real is not None else None
+        if stamp is not None:
+            self._stamps[document] = stamp
 
     def _closed(self, document: Document) -> None:
         """Some editors close a document and open it again as it is, unsaved changes and all."""

@@ -160,6 +160,23 @@ def test_F14_past_a_final_newline_is_the_empty_last_line() -> None:
     assert changed(opened(""), at(5, 5), "!\n") == "!\n"
 
 
+def test_F14_neovim_counts_a_last_line_as_ended_that_is_not() -> None:
+    """Without ``endofline`` its full text lacks the newline, its changes count it."""
+    documents = opened("one\ntwo", habits=Habits.of("Neovim"))
+    document = documents.get(URI)
+    assert document is not None
+    assert document.text == "one\ntwo"
+    assert document.line_count == 2
+    assert changed(documents, at(1, 3, 2, 0), "\n\n") == "one\ntwo\n"
+    assert changed(documents, at(2, 0), "end") == "one\ntwo\nend"
+    assert changed(documents, at(2, 0, 3, 0), "") == "one\ntwo"
+    documents.save(URI, "one\ntwo\n")
+    assert document.text == "one\ntwo\n"
+    assert document.line_count == 3
+    assert changed(documents, None, "one\r\ntwo") == "one\r\ntwo"
+    assert changed(documents, at(1, 3, 2, 0), "\r\n\r\n") == "one\r\ntwo\r\n"
+
+
 def test_malformed_messages_cost_themselves_only() -> None:
     documents = opened("a\n")
     document = documents.get(URI)

@@ -217,7 +217,7 @@ def test_what_may_not_be_looked_into_is_said_to_be_so(ws: Path) -> None:
     code = (
         "import os, sys\n"
         "from acp_sidecar.workspace.roots import PathRefused, Roots\n"
-        "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "try: Roots.of(sys.argv[1]).resolve(sys.argv[1] + '/closed/x')\n"
         "except PathRefused as refused: print(refused.reason)\n"
     )

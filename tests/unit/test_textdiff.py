@@ -114,7 +114,9 @@ def test_D20_what_has_nothing_in_common_is_one_edit() -> None:
     [
         ("a\nb", "a\nb\n", [TextEdit(Range(Position(1, 1), Position(1, 1)), "\n")]),
         ("a\nb\n", "a\nb", [TextEdit(Range(Position(1, 1), Position(2, 0)), "")]),
-        ("a\nb\n", "a\nb\nc\n", [TextEdit(Range(Position(2, 0), Position(2, 0)), "c\n")]),
+        ("a\nb\n", "a\nb\nc\n", [TextEdit(Range(Position(1, 1), Position(1, 1)), "\nc")]),
+        ("a\r\n", "a\r\nb\r\n", [TextEdit(Range(Position(0, 1), Position(0, 1)), "\r\nb")]),
+        ("a\nb\n", "a\n", [TextEdit(Range(Position(0, 1), Position(1, 1)), "")]),
         ("a\nb", "a\nb\nc", [TextEdit(Range(Position(1, 1), Position(1, 1)), "\nc")]),
         ("", "a\n", [TextEdit(Range(Position(0, 0), Position(0, 0)), "a\n")]),
         ("a\n", "", [TextEdit(Range(Position(0, 0), Position(1, 0)), "")]),
