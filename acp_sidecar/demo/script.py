@@ -61,7 +61,7 @@ class Turn:
         self._acts = Acts(session, client)
         self._prompt = prompt
         self._plan: dict[str, str] = {}
-        self._touched: list[Path] = []
+        self._touched: dict[Path, None] = {}
 
     async def run(self) -> str:
         """Plays the turn; its stop reason. Raises :class:`RpcError` where the prompt fails."""
@@ -132,7 +132,8 @@ class Turn:
         call = ToolCall(self._session, f"Read {path.name}", "read", locations=[{"path": str(path)}])
         await self._acts.pause()
         try:
-            line = line or _place(await self._acts.read(path))
+            content = await self._acts.read(path)
+            line = line or _place(content, _changed(path, content))
             call.report("in_progress", locations=[{"path": str(path), "line": line}])
             await self._acts.pause()
             excerpt = await self._acts.read(path, line=line, limit=3)
@@ -141,7 +142,7 @@ class Turn:
             await self._acts.say(f"I cannot read `{path.name}`.")
             return
         call.report("completed", text(excerpt), rawOutput={"line": line, "text": excerpt})
-        self._touched.append(path)
+        self._touched[path] = None
 
     async def outside(self, _argument: str) -> None:
         """Names a place outside the workspace: a client must not open it."""
@@ -164,6 +165,8 @@ class Turn:
             try:
                 before = await self._acts.current(path)
                 after = _changed(path, before)
+                place = {"path": str(path), "line": _place(before or "", after)}
+                call.report("pending", locations=[place])
                 if not await self._acts.may_change(call, path, before, after):
                     call.failed("Not approved.")
                     await self._acts.say(
@@ -174,7 +177,7 @@ class Turn:
                 if await self._acts.current(path) == before:
                     await self._acts.write(path, after)
                     call.report("completed", diff(path, before, after))
-                    self._touched.append(path)
+                    self._touched[path] = None
                     return
             except RpcError as error:
                 call.failed(error.message)
@@ -201,7 +204,7 @@ class Turn:
             call.failed(error.message)
             return
         call.report("completed", diff(path, None, note), locations=[{"path": str(path), "line": 1}])
-        self._touched.append(path)
+        self._touched[path] = None
 
     async def run_command(self, argument: str) -> None:
         """Asks for a command, then runs it. No shell: one program and its arguments."""
@@ -318,10 +321,11 @@ def _attached(block: Json) -> Path | None:
     return Path(url2pathname(unquote(urlsplit(uri).path)))
 
 
-def _place(content: str) -> int:
-    """The 1-based line the edit will start at."""
-    offsets = [content.find(wording) for change in CHANGES for wording in change]
-    return 1 + content.count("\n", 0, min((n for n in offsets if n >= 0), default=0))
+def _place(before: str, after: str) -> int:
+    """The 1-based line of ``before`` where the two texts part."""
+    lines = before.removesuffix("\n").split("\n")
+    pairs = zip(lines, after.split("\n"), strict=False)
+    return next((n for n, (old, new) in enumerate(pairs, 1) if old != new), len(lines))
 
 
 def _changed(path: Path, content: str | None) -> str:
