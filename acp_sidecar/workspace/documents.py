@@ -25,7 +25,7 @@ from acp_sidecar.workspace.positions import (
     to_index,
 )
 from acp_sidecar.workspace.textdiff import line_end
-from acp_sidecar.workspace.uris import path_key, uri_key, uri_to_path
+from acp_sidecar.workspace.uris import CASELESS, path_key, uri_key, uri_to_path
 
 log = logging.getLogger(__name__)
 
@@ -274,11 +274,12 @@ class Documents:
 
     def all_at(self, path: str | os.PathLike[str]) -> list[Document]:
         """The open documents that show the file at ``path`` (mostly none or one)."""
-        found = self._by_real.get(path_key(os.fspath(path)))
+        path = os.fspath(path)
+        found = self._by_real.get(path_key(path))
         if not found:
-            real = _real(os.fspath(path))
+            real = _real(path)
             found = self._by_real.get(path_key(str(real))) if real else None
-        return list(found or ())
+        return [document for document in found or () if _is_one(document.real, path)]
 
     def at(self, path: str | os.PathLike[str]) -> Document | None:
         """The open document that shows the file at ``path``: a dirty one before others."""
@@ -330,3 +331,13 @@ def _real(path: str | None) -> Path | None:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
         return None
+
+
+def _is_one(real: Path | None, path: str) -> bool:
+    """Whether two paths of one key are one file: where case does not count it may be two."""
+    if not CASELESS or real is None or str(real) == path:
+        return True
+    try:
+        return real.samefile(path)
+    except OSError:
+        return True

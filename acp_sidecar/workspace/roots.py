@@ -18,6 +18,8 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
+from acp_sidecar.workspace import uris
+
 Reason: TypeAlias = Literal[
     "outside", "relative", "missing", "directory", "special", "invalid", "permission", "file"
 ]
@@ -150,7 +152,7 @@ class Roots:
         """
         for given, real in zip(self.paths, self.real, strict=True):
             if _is_inside(path, real):
-                return str(Path(given) / path.relative_to(real))
+                return str(Path(given, *path.parts[len(real.parts) :]))
         return str(path)
 
 
@@ -239,4 +241,15 @@ def _unfit(path: Path, must: Wanted) -> Reason | None:
 
 
 def _is_inside(path: Path, root: Path) -> bool:
-    return path == root or root in path.parents
+    if path == root or root in path.parents:
+        return True
+    if not uris.CASELESS:
+        return False
+    above = Path(*path.parts[: len(root.parts)])
+    if uris.path_key(str(above)) != uris.path_key(str(root)):
+        return False
+    # Written in another case; whether it is the same the disk has to say.
+    try:
+        return above.samefile(root)
+    except OSError:
+        return False

@@ -7,11 +7,15 @@ the way its URI spells the colon mean nothing.
 from __future__ import annotations
 
 import os
+import platform
 import re
+import unicodedata
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 WINDOWS: Final = os.name == "nt"
+CASELESS: Final = WINDOWS or platform.system() == "Darwin"
+"""Whether most file systems here take names that differ in case for the same."""
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=:)")
 _DRIVE: Final = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
@@ -81,13 +85,16 @@ def uri_key(uri: str) -> str:
 def path_key(path: str) -> str:
     """What two spellings of one path have in common; for tables, not for the disk.
 
-    Symlinks are not looked at. Windows paths are compared without case.
+    Symlinks are not looked at. Windows paths are compared without case, and so are all
+    where file systems mostly do: there equal keys are no proof yet that it is one file.
     """
     if _DRIVE.match(path):
         path = "/" + path.replace("\\", "/")
     if WINDOWS or _URI_DRIVE.match(path):
         return path.replace("\\", "/").casefold()
-    return "/" + path.lstrip("/") if path.startswith("/") else path
+    if path.startswith("/"):
+        path = "/" + path.lstrip("/")
+    return unicodedata.normalize("NFC", path).casefold() if CASELESS else path
 
 
 def canonical(path: str, *, windows: bool = WINDOWS) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_sidecar.workspace import uris
 from acp_sidecar.workspace.roots import PathRefused, Place, Roots, walk
 
 
@@ -183,6 +184,21 @@ def test_P18_more_slashes_than_one_are_one(ws: Path, slashes: str) -> None:
     assert refused(roots, f"{slashes}x") == "outside"
     assert roots.resolve(f"{slashes}{str(ws)[1:]}/src//m.py") == ws / "src" / "m.py"
     assert Roots.of(slashes + str(ws)[1:]).contains(ws / "src")
+
+
+def test_P15_another_case_is_the_same_folder_only_if_the_disk_says_so(
+    ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uris, "CASELESS", True)
+    roots = Roots.of(str(ws))
+    loud = ws.parent / "WS"
+    loud.mkdir()
+    assert not roots.contains(loud / "src" / "m.py")
+    loud.rmdir()
+    loud.symlink_to(ws)  # what a disk without case amounts to
+    assert roots.contains(loud / "src" / "m.py")
+    assert roots.as_given(loud / "src" / "m.py") == f"{ws}/src/m.py"
+    assert not roots.contains(ws.parent / "none" / "m.py")
 
 
 def test_reveals_are_limited_to_both_roots_and_folders(ws: Path, tmp_path: Path) -> None:

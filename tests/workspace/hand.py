@@ -140,6 +140,13 @@ class Hand:
     def later(self, seconds: float, what: Callable[[], object]) -> None:
         self._timers.append(asyncio.get_running_loop().call_later(seconds, what))
 
+    def once_on_disk(self, path: Path, text: str, what: Callable[[], object]) -> None:
+        """Do something as soon as a file says something else than ``text``."""
+        if path.read_text() != text:
+            what()
+        else:
+            self.later(0.002, lambda: self.once_on_disk(path, text, what))
+
     # --- what the editor does ------------------------------------------------------------------
 
     def check_version(self, edit: DocumentEdit) -> None:

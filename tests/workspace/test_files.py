@@ -439,7 +439,7 @@ async def test_an_editor_that_loads_the_file_itself_is_sent_no_edit(
     path = say(tmp_path / "a.txt", LINES)
     files = hand.files()
     buffer = hand.open(path)
-    hand.later(SETTLE / 2, lambda: hand.reload(buffer))
+    hand.once_on_disk(path, LINES, lambda: hand.reload(buffer))
     await files.write(path, "new\n", seen=LINES)
     assert hand.edits == []
     assert buffer.text == path.read_text() == "new\n"
@@ -458,7 +458,7 @@ async def test_an_editor_that_loads_the_file_by_opening_it_anew(hand: Hand, tmp_
         hand.close(buffer)
         hand.open(path)
 
-    hand.later(SETTLE / 2, opens_anew)
+    hand.once_on_disk(path, LINES, opens_anew)
     await files.write(path, "new\n", seen=LINES)
     assert hand.edits == []
     document = hand.documents.at(path)
@@ -470,7 +470,7 @@ async def test_typing_while_the_editor_is_brought_along_is_kept(hand: Hand, tmp_
     path = say(tmp_path / "a.txt", LINES)
     files = hand.files()
     buffer = hand.open(path)
-    hand.later(SETTLE / 2, lambda: hand.type(buffer, "one", "typed\n"))
+    hand.once_on_disk(path, LINES, lambda: hand.type(buffer, "one", "typed\n"))
     await files.write(path, LINES.replace("four", "FOUR"), seen=LINES)
     assert path.read_text() == LINES.replace("four", "FOUR")
     assert buffer.text == "typed\n" + LINES.replace("four", "FOUR")
@@ -483,7 +483,7 @@ async def test_typing_in_the_same_lines_meanwhile_takes_the_write_back(
     path = say(tmp_path / "a.txt", LINES)
     files = hand.files()
     buffer = hand.open(path)
-    hand.later(SETTLE / 2, lambda: hand.type(buffer, "four", "mine "))
+    hand.once_on_disk(path, LINES, lambda: hand.type(buffer, "four", "mine "))
     refusal = await problem(files.write(path, LINES.replace("four", "FOUR"), seen=LINES))
     assert refusal.kind == "changed"
     assert path.read_text() == LINES
