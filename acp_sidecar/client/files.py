@@ -7,6 +7,7 @@ business; here the session's roots are checked and outcomes become answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_sidecar.acp import wire
@@ -42,8 +43,10 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
     ``-32602`` for a path that may not be read or is no text file.
     """
     try:
-        path = session.roots.resolve(params.path, must="any")
-        text = await session.files.read(path)
+        # Also a file that is only in the editor so far.
+        path = session.roots.resolve(params.path, must="new")
+        async with session.in_order(path):
+            text = session.handed[path] = await session.files.read(path)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
@@ -51,7 +54,6 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
             return
         _refuse(request, kind, str(problem), params.path)
         return
-    session.handed[path] = text
     content = window(text, params.line, params.limit)
     request.result(session.agent.wire.read_text_file_result(content))
 
@@ -62,6 +64,21 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
     A write after the user's cancel is refused. One computed from a text the file no longer
     has is merged where that is clean, and refused otherwise: the agent is told to read again.
     """
+    try:
+        path = session.roots.resolve(params.path, must="new")
+        async with session.in_order(path):
+            await _write(session, request, path, params)
+    except (PathRefused, FileProblem) as problem:
+        kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
+        if kind == "misplaced":
+            session.editor.tell("warning", str(problem))
+        _refuse(request, kind, str(problem), params.path)
+
+
+async def _write(
+    session: LiveSession, request: IncomingRequest, path: Path, params: WriteTextFile
+) -> None:
+    # Looked at only now: the user may have cancelled while it waited its turn.
     if not session.takes_writes:
         request.error(
             wire.REQUEST_CANCELLED,
@@ -69,19 +86,13 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
             {"path": params.path},
         )
         return
-    try:
-        path = session.roots.resolve(params.path, must="new")
-        session.touch(params.path)
-        outcome = await session.files.write(
-            path,
-            params.content,
-            seen=session.handed.get(path),
-            label=f"{session.agent.name} edits {path.name}",
-        )
-    except (PathRefused, FileProblem) as problem:
-        kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
-        _refuse(request, kind, str(problem), params.path)
-        return
+    session.touch(params.path)
+    outcome = await session.files.write(
+        path,
+        params.content,
+        seen=session.handed.get(path),
+        label=f"{session.agent.name} edits {path.name}",
+    )
     # What the agent believes, also where its text was merged with the user's.
     session.handed[path] = params.content
     request.result(session.agent.wire.write_text_file_result())

@@ -7,6 +7,7 @@ import os
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert, given
@@ -54,6 +55,7 @@ class LiveSession:
         self.settings = settings
         self.handed: dict[Path, str] = {}
         """What the agent was last told each file says, or wrote itself."""
+        self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
         self.answers = Tasks(spawn)
         self.turns = Turns(self)
@@ -126,6 +128,13 @@ class LiveSession:
         task.add_done_callback(lambda done: _cancelled_answer(request, done))
 
     # --- files ------------------------------------------------------------------------
+
+    def in_order(self, path: Path) -> asyncio.Lock:
+        """Held while the agent reads or writes a file: one after the other, as they came."""
+        lock = self._in_order.get(path)
+        if lock is None:
+            lock = self._in_order[path] = asyncio.Lock()
+        return lock
 
     def look(self, path: str) -> Sight:
         """What is at a path the agent named, for a question's text."""
