@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from acp_sidecar.workspace.positions import Position, Range, TextEdit, apply_edits
+from acp_sidecar.workspace.positions import LineRule, Position, Range, TextEdit, apply_edits
 from acp_sidecar.workspace.uris import path_to_uri
 
 BOUND = 20
@@ -76,6 +76,10 @@ class Editor:
         self.stderr = b""
         self.documents: dict[str, OpenDocument] = {}
         self.encoding = "utf-16"
+        self.rule: LineRule = "lsp"
+        """Whether a lone carriage return ends a line here."""
+        self.debounce = 0.0
+        """Seconds for which changes are kept back, as Neovim does."""
         self.answers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "window/showDocument": lambda params: {"success": True},
             "window/workDoneProgress/create": lambda params: None,
@@ -91,6 +95,7 @@ class Editor:
         self._reading = asyncio.create_task(self._read())
         self._draining = asyncio.create_task(self._drain_stderr())
         self._answering: set[asyncio.Task[None]] = set()
+        self._kept_back: list[dict[str, Any]] = []
 
     # --- the wire -------------------------------------------------------------------
 
@@ -103,6 +108,7 @@ class Editor:
         self.send({"method": method, "params": params})
 
     def begin(self, method: str, params: Any = None) -> tuple[int, asyncio.Future[Any]]:
+        self.flush()
         request_id = next(self._ids)
         future = asyncio.get_running_loop().create_future()
         self._results[request_id] = future
@@ -256,16 +262,47 @@ class Editor:
 
     def change(self, uri: str, edits: list[TextEdit]) -> None:
         document = self.documents[uri]
-        document.text = apply_edits(document.text, edits, self.encoding)
+        document.text = apply_edits(document.text, edits, self.encoding, self.rule)
         document.version += 1
         # Positions all refer to the text before; the last one first keeps them right.
         changes = [
             {"range": edit.range.to_json(), "text": edit.new_text} for edit in reversed(edits)
         ]
-        identity = {"uri": uri, "version": document.version}
-        self.notify("textDocument/didChange", {"textDocument": identity, "contentChanges": changes})
+        self._changed(document, changes)
+
+    def set_text(self, uri: str, text: str) -> None:
+        """Replace all of a document."""
+        document = self.documents[uri]
+        document.text = text
+        document.version += 1
+        self._changed(document, [{"text": text}])
+
+    def reload(self, uri: str, path: Path) -> None:
+        """Load a file anew, as editors do that watch the disk."""
+        self.set_text(uri, path.read_bytes().decode("utf-8-sig"))
+
+    def close_document(self, uri: str) -> None:
+        self.flush()
+        del self.documents[uri]
+        self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    def _changed(self, document: OpenDocument, changes: list[dict[str, Any]]) -> None:
+        identity = {"uri": document.uri, "version": document.version}
+        params = {"textDocument": identity, "contentChanges": changes}
+        self._kept_back.append({"method": "textDocument/didChange", "params": params})
+        if not self.debounce:
+            self.flush()
+        elif len(self._kept_back) == 1:
+            asyncio.get_running_loop().call_later(self.debounce, self.flush)
+
+    def flush(self) -> None:
+        """Tell of the changes that were kept back."""
+        kept_back, self._kept_back = self._kept_back, []
+        for message in kept_back:
+            self.send(message)
 
     def save(self, uri: str, path: Path) -> None:
+        self.flush()
         document = self.documents[uri]
         path.write_bytes(document.text.encode())
         identity = {"uri": uri}
@@ -307,6 +344,19 @@ class Editor:
 
     # --- the end ---------------------------------------------------------------------------
 
+    def stop_reading(self) -> None:
+        """Leave in the pipe what the sidecar writes, as an editor in a modal prompt does."""
+        self._stdout_transport.pause_reading()
+
+    def read_again(self) -> None:
+        self._stdout_transport.resume_reading()
+
+    @property
+    def _stdout_transport(self) -> asyncio.ReadTransport:
+        transport = self.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
+        assert isinstance(transport, asyncio.ReadTransport)
+        return transport
+
     async def close(self) -> int:
         """The proper way: shutdown, exit."""
         await self.call("shutdown")
@@ -330,7 +380,10 @@ def _edit(edit: dict[str, Any]) -> TextEdit:
 
 @contextlib.asynccontextmanager
 async def editing(
-    *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    *arguments: str,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    before_exec: Callable[[], None] | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor with a running sidecar, not yet initialised; ended with the block."""
     process = await asyncio.create_subprocess_exec(
@@ -341,6 +394,7 @@ async def editing(
         stderr=asyncio.subprocess.PIPE,
         env=env,
         cwd=cwd,
+        preexec_fn=before_exec,
         limit=1 << 26,
     )
     editor = Editor(process)
