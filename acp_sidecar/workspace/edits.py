@@ -26,6 +26,7 @@ from acp_sidecar.workspace.textdiff import edits, line_end, merge3, same_text
 log = logging.getLogger(__name__)
 
 _STEPS_KEPT: Final = 16
+_BUSY: Final = 3
 
 
 @frozen
@@ -140,22 +141,28 @@ class Buffers:
             await asyncio.wait(
                 {asked, shown}, timeout=self._answer, return_when=asyncio.FIRST_COMPLETED
             )
-            if asked.done() or shown.done():
-                # Some answer first and show it later, some the other way round.
-                await asyncio.wait({asked, shown}, timeout=self._settle)
-            return asked.result() if asked.done() else "the editor did not answer"
+            if not asked.done() and not shown.done():
+                return "the editor did not answer"
+            # Some answer first and show it later, some the other way round.
+            await asyncio.wait({asked, shown}, timeout=self._settle)
+            if not asked.done():
+                return "the editor did not answer"
+            if asked.result() is None and not watch.steps:
+                # It says yes: a busy editor may take its time to tell of the change.
+                await asyncio.wait({shown}, timeout=_BUSY * self._settle)
+            return asked.result() or "the editor says that it did"
         finally:
             for task in (asked, shown):
                 task.cancel()
             await asyncio.gather(asked, shown, return_exceptions=True)
 
-    async def _send(self, request: DocumentEdit) -> str:
+    async def _send(self, request: DocumentEdit) -> str | None:
         try:
             await self._apply_edit(request)
         except Exception as error:  # noqa: BLE001 - whatever the port says, the text decides
             log.info("the editor on an edit of %s: %r", request.uri, error)
             return str(error) or type(error).__name__
-        return "the editor did not make the edit"
+        return None
 
     def _judge(
         self,
