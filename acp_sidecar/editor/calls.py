@@ -56,7 +56,7 @@ class ClientGone(Exception):
 class Outgoing:
     """Requests of ours that the client has not answered yet."""
 
-    def __init__(self, send: Callable[[dict[str, Json]], None]) -> None:
+    def __init__(self, send: Callable[[dict[str, Json]], object]) -> None:
         self._send = send
         self._waiting: dict[Json, asyncio.Future[Json]] = {}
         self._last_id = 0

@@ -279,12 +279,13 @@ class SidecarProtocol(LanguageServerProtocol):
         *,
         droppable: Hashable | None = None,
         expendable: bool = False,
-    ) -> None:
-        """Send one message. Raises :class:`TypeError` for what is no JSON."""
+    ) -> int:
+        """Send one message; its size in bytes. Raises :class:`TypeError` for what is no JSON."""
         body = encode_json(message, self._unstructured)
         if self.record is not None:
             self._note("s2c", decode_json(body))
         self.outbox.send(frame(body), droppable=droppable, expendable=expendable)
+        return len(body)
 
     def _unstructured(self, value: Any) -> Any:
         return value.value if isinstance(value, enum.Enum) else self._attrs_to_json(value)

@@ -187,8 +187,8 @@ class SidecarServer(LanguageServer):
         params: Mapping[str, Json] | None = None,
         *,
         droppable: Hashable | None = None,
-    ) -> None:
-        """Tell the client. Never blocks.
+    ) -> int:
+        """Tell the client. Never blocks. Returns the message's size in bytes.
 
         While the client does not read, only the latest notification of a ``droppable`` key
         is kept; see also :attr:`congested`.
@@ -196,7 +196,7 @@ class SidecarServer(LanguageServer):
         message: dict[str, Json] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
-        self.protocol.send(message, droppable=droppable, expendable=True)
+        return self.protocol.send(message, droppable=droppable, expendable=True)
 
     @property
     def congested(self) -> bool:

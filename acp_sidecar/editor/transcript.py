@@ -11,8 +11,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
 from acp_sidecar.session.change import Change, StatusChanged
 from acp_sidecar.session.transcript import block, changed_keys
 
@@ -79,8 +77,7 @@ class Transcript:
         for session_id, (session, keys) in due.items():
             found = [one for key in keys if (one := _block(session, key))]
             params = {"sessionId": session_id, "blocks": found}
-            size += len(orjson.dumps(params, default=str))
-            self._server.notify_json("acp/transcript", params)
+            size += self._server.notify_json("acp/transcript", params)
         self._next_at = loop.time() + max(INTERVAL_SECONDS, size / BYTES_PER_SECOND)
 
 
