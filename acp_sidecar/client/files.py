@@ -46,7 +46,8 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
         # Also a file that is only in the editor so far.
         path = session.roots.resolve(params.path, must="new")
         async with session.in_order(path):
-            text = session.handed[path] = await session.files.read(path)
+            text = await session.files.read(path)
+            session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
@@ -87,14 +88,19 @@ async def _write(
         )
         return
     session.touch(params.path)
-    outcome = await session.files.write(
-        path,
-        params.content,
-        seen=session.handed.get(path),
-        label=f"{session.agent.name} edits {path.name}",
-    )
-    # What the agent believes, also where its text was merged with the user's.
-    session.handed[path] = params.content
+    try:
+        outcome = await session.files.write(
+            path,
+            params.content,
+            seen=session.seen.of(path),
+            label=f"{session.agent.name} edits {path.name}",
+            author=session.ledger,
+        )
+    except FileProblem as problem:
+        if problem.kind == "changed":
+            session.seen.refused(path)
+        raise
+    session.seen.wrote(path, params.content)
     request.result(session.agent.wire.write_text_file_result())
     session.wrote(path, outcome)
 

@@ -22,6 +22,7 @@ from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
 from acp_sidecar.workspace.roots import PathRefused, Roots
+from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import TurnEnded
@@ -53,8 +54,7 @@ class LiveSession:
         self.ledger = ledger
         self.editor = editor
         self.settings = settings
-        self.handed: dict[Path, str] = {}
-        """What the agent was last told each file says, or wrote itself."""
+        self.seen = Seen()
         self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
         self.answers = Tasks(spawn)
