@@ -28,7 +28,7 @@ import orjson
 from acp_sidecar.acp import v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
-from acp_sidecar.client.question import visible
+from acp_sidecar.client.visible import visible
 from acp_sidecar.playback import Player
 from acp_sidecar.session.state import Session
 

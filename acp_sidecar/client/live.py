@@ -14,7 +14,8 @@ from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.permissions import Permissions
-from acp_sidecar.client.question import Question, Sight
+from acp_sidecar.client.question import Question
+from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.session.state import Session
@@ -142,9 +143,12 @@ class LiveSession:
             real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
         except PathRefused as refused:
             if refused.reason == "outside":
-                return Sight(exists=os.path.lexists(path), inside=False)
-            there = refused.reason in ("directory", "special")
-            return Sight(exists=there, inside=refused.reason not in ("relative", "invalid"))
+                there = os.path.lexists(os.path.join(self.state.cwd, path))  # noqa: PTH118
+                return Sight(exists=there, inside=False)
+            if refused.reason in ("directory", "special"):
+                return Sight(exists=True, regular=False)
+            unknown = refused.reason == "permission"
+            return Sight(None if unknown else False, inside=refused.reason != "invalid")
         return Sight(exists=real.exists(), text=self.files.glance(real))
 
     def touch(self, path: str) -> None:

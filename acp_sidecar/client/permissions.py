@@ -14,7 +14,8 @@ from attrs import define
 
 from acp_sidecar.acp.model import PermissionRequest
 from acp_sidecar.client.ports import Editor, Refused
-from acp_sidecar.client.question import Question, Sight, question
+from acp_sidecar.client.question import Question, question
+from acp_sidecar.client.summary import Sight
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NOTHING: Final = Sight(inside=False)
+_UNKNOWN: Final = Sight(exists=None, inside=False)
 
 
 class NotWaiting(Refused):
@@ -101,7 +102,7 @@ class Permissions:
             stored_raw_input=stored.raw_input if stored else None,
             stored_content=stored.content if stored else (),
             stored_locations=stored.locations if stored else (),
-            look=session.look if session else lambda path: _NOTHING,
+            look=session.look if session else lambda path: _UNKNOWN,
         )
         entry = _Open(asked, request, incoming, agent, session)
         if session is not None:

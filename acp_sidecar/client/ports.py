@@ -10,7 +10,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from acp_sidecar.client.question import ChangeSummary, Choice, Question, visible
+from acp_sidecar.client.choices import Choice
+from acp_sidecar.client.question import Question
+from acp_sidecar.client.summary import ChangeSummary
+from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import SessionPage

@@ -17,14 +17,10 @@ from acp_sidecar.acp.model import (
     TextContent,
     ToolCallUpsert,
 )
-from acp_sidecar.client.question import (
-    Question,
-    Sight,
-    choices,
-    contradicts,
-    question,
-    visible,
-)
+from acp_sidecar.client.choices import choices, contradicts
+from acp_sidecar.client.question import Question, question
+from acp_sidecar.client.summary import Sight, summarise
+from acp_sidecar.client.visible import likeness, visible
 
 ALLOW = PermissionOption("yes", "Allow", "allow_once")
 REJECT = PermissionOption("no", "Reject", "reject_once")
@@ -129,12 +125,63 @@ def test_R10_of_equal_ids_the_safer_one_is_kept_in_the_first_one_s_place() -> No
         ("Abort", "reject_once", False),
         ("Erlauben", "allow_once", False),
         ("Allow", "_vendor", False),
+        ("Nope", "allow_once", True),
+        ("Do NOT allow", "allow_once", True),
+        ("I don´t agree", "allow_once", True),
+        ("Keep blocked", "allow_once", True),
+        ("Allow? No", "allow_once", True),
+        ("Yes — reject it", "allow_once", True),
+        ("❌ deny_once", "allow_once", True),
+        ("Allow (reject_once)", "allow_always", True),
+        ("Go ahead", "reject_once", True),
+        ("✅ Confirm", "reject_always", True),
+        ("Ａｌｌｏｗ", "reject_once", True),
+        ("\u0410llow", "reject_once", True),
+        ("Al\u200blow", "reject_once", True),
+        ("allow_always", "allow_once", True),
+        ("allow-once", "allow_always", True),
+        ("Allow for this session", "allow_once", True),
+        ("Allow for this session", "allow_always", False),
+        ("Permanently allow", "allow_once", True),
+        ("Yes to all", "allow_once", True),
+        ("Yes, stop asking", "allow_once", True),
+        ("Yes, stop asking", "allow_always", False),
+        ("Just this time", "allow_always", True),
+        ("No, keep planning", "reject_once", False),
+        ("Never allow this", "reject_always", False),
+        ("Yes, and auto-accept edits", "allow_always", False),
+        ("Yes, and manually approve edits", "allow_once", False),
+        ("Always allow Bash(npm run stop:*)", "allow_always", False),
+        ("Allow `git stash --all`", "allow_once", False),
     ],
 )
 def test_a_name_that_says_other_than_its_kind(name: str, kind: str, expected: bool) -> None:
     assert contradicts(name, kind) is expected
     title = choices((PermissionOption("x", name, kind),))[0].title
-    assert title == (f"{name} ({kind})" if expected else name)
+    assert title == (f"{visible(name)} ({kind})" if expected else name)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Allow", "Allow ", "allow"),
+        ("Allow once", "Allow  once"),
+        ("Caf\u00e9", "Cafe\u0301"),
+        ("Allow", "Ａｌｌｏｗ", "\u0410llow"),
+        ("✅", "✅\ufe0f"),
+        ("Allow", "Allow", "Allow (allow_once)", "Allow (allow_once) (2)"),
+        ("Go",) * 30,
+        ("x" * 10_000, "x" * 10_000),
+    ],
+)
+def test_R10_what_looks_alike_is_told_apart(names: tuple[str, ...]) -> None:
+    options = tuple(
+        PermissionOption(str(number), name, "allow_once") for number, name in enumerate(names)
+    )
+    shown = choices(options)
+    assert [choice.option_id for choice in shown] == [option.option_id for option in options]
+    assert len({likeness(choice.title) for choice in shown}) == len(names)
+    assert all(choice.title.startswith(choice.name.strip()) for choice in shown)
 
 
 def test_R04_an_unanswered_question_is_rejected_once_or_not_answered_at_all() -> None:
@@ -167,6 +214,14 @@ def test_R16_the_command_is_shown_in_full() -> None:
         ("text", 'Arguments: "text"'),
         (None, "the agent gave none"),
         ({}, "the agent gave none"),
+        ("", "the agent gave none"),
+        (False, "Arguments: false"),
+        (0, "Arguments: 0"),
+        ({"command": 5, "cmd": "rm -rf /"}, '{"command":5}'),
+        ({"command": {"program": "rm"}, "cmd": "ls"}, '{"command":{"program":"rm"}}'),
+        ({"command": ["rm", 5]}, '{"command":["rm",5]}'),
+        ({"command": "  "}, '{"command":"  "}'),
+        ({"command": "ls", "cwd": "/etc", "workdir": "/x"}, '{"workdir":"/x"}'),
     ],
 )
 def test_R16_arguments_are_shown_or_said_to_be_missing(raw: Any, part: str) -> None:
@@ -204,6 +259,44 @@ def test_D02_a_write_over_an_existing_file_is_called_an_overwrite() -> None:
     assert shown.changes[0].before == "x\n" * 100
 
 
+FOLDER = Sight(exists=True, regular=False)
+UNREADABLE = Sight(exists=True)
+
+
+@pytest.mark.parametrize(
+    ("sight", "old", "new", "said"),
+    [
+        (Sight(True, "a\r\nb\r\n"), "a\nb\n", "a\nB\n", "changes /f (−1 +1 lines)"),
+        (Sight(True, "a\r\nb\r\n"), "b\n", "B\n", "changes /f (−1 +1 lines, in a part of it)"),
+        (Sight(True, "a\nb\n"), "b", "B", "changes /f (−1 +1 lines, in a part of it)"),
+        (
+            Sight(True, "a\n"),
+            "z\n",
+            "B\n",
+            "changes /f (−1 +1 lines, in a text that it does not have)",
+        ),
+        (Sight(True, "a\n"), None, "a\n", "leaves /f as it is"),
+        (Sight(True, "a\n"), "", "b\nc\n", "overwrites /f (1 line before, 2 lines after)"),
+        (Sight(), "a\n", "b\n", "changes /f (−1 +1 lines, but nothing is there now)"),
+        (Sight(), None, "", "creates /f (0 lines)"),
+        (FOLDER, None, "x\n", "takes /f for a file, which it is not, and writes 1 line"),
+        (UNREADABLE, None, "x\n", "overwrites /f with 1 line"),
+        (UNREADABLE, "a\n", "x\n", "changes /f (−1 +1 lines, as the agent has it)"),
+        (Sight(None), None, "x\n", "writes /f (1 line)"),
+        (
+            Sight(True, inside=False),
+            "a\n",
+            "x\n",
+            "changes /f, outside the workspace, (−1 +1 lines, as the agent has it)",
+        ),
+    ],
+)
+def test_a_change_is_summed_up_by_what_is_there(
+    sight: Sight, old: str | None, new: str, said: str
+) -> None:
+    assert summarise(Diff("/f", new, old), lambda path: sight).text == said
+
+
 def test_D06_an_emptied_file_is_said_to_be_emptied() -> None:
     call = ToolCallUpsert("t", kind="edit", content=(Diff("/ws/a", "", "x\n"),))
     assert "It empties /ws/a (1 line removed)" in asked(call, files={"/ws/a": "x\n"}).message
@@ -233,6 +326,8 @@ def test_text_of_the_agent_is_marked_as_its_words() -> None:
         ("a\u00a0b", "a\\u00a0b"),
         ("[ok](command:evil)", "[ok] (command:evil)"),
         ("é😀 中", "é😀 中"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("x\ufe0fy\U000e0100z\u180b", "x\\ufe0fy\\U000e0100z\\u180b"),
     ],
 )
 def test_nothing_can_hide_in_a_text(text: str, shown: str) -> None:
