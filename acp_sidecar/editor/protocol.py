@@ -24,7 +24,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
-from acp_sidecar.editor import textsync
 from acp_sidecar.editor.calls import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -44,7 +43,7 @@ from acp_sidecar.editor.framing import BadFrame, FrameDecoder, decode_json, enco
 from acp_sidecar.editor.stdio import Outbox
 
 if TYPE_CHECKING:
-    from acp_sidecar.editor.server import SidecarServer
+    from pygls.lsp.server import LanguageServer
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +59,14 @@ class Phase(enum.Enum):
     STOPPING = enum.auto()
 
 
+def _nothing() -> None:
+    """Until the server says what to do."""
+
+
 class SidecarProtocol(LanguageServerProtocol):
     """Takes the client's messages in order and sees that each request is answered once."""
 
-    _server: SidecarServer
-
-    def __init__(self, server: SidecarServer, converter: Converter) -> None:
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self.phase = Phase.NEW
         self.outbox = Outbox()
@@ -76,27 +77,14 @@ class SidecarProtocol(LanguageServerProtocol):
         self._frames = FrameDecoder()
         self._inbox: deque[bytes | BadFrame | None] = deque()
         self._resuming = False
-        self.built_in_requests: dict[str, Handler] = {
-            types.INITIALIZE: server._initialize,
-            types.SHUTDOWN: server._shut_down,
-            types.WORKSPACE_EXECUTE_COMMAND: server._execute_command,
-        }
-        self._notifications: dict[str, Handler] = {
-            types.INITIALIZED: lambda params: server.on_initialized(),
+        # What only the server can handle; it fills these in.
+        self.built_in_requests: dict[str, Handler] = {}
+        self.built_in_notifications: dict[str, Handler] = {
             types.CANCEL_REQUEST: self._cancelled,
             types.SET_TRACE: lambda params: None,
-            types.TEXT_DOCUMENT_DID_OPEN: lambda p: server.on_open(*textsync.opened(p)),
-            types.TEXT_DOCUMENT_DID_CHANGE: lambda p: server.on_change(*textsync.changed(p)),
-            types.TEXT_DOCUMENT_DID_SAVE: lambda p: server.on_save(*textsync.saved(p)),
-            types.TEXT_DOCUMENT_DID_CLOSE: lambda p: server.on_close(*textsync.closed(p)),
-            types.WORKSPACE_DID_CHANGE_CONFIGURATION: (
-                lambda p: server.on_configuration(*textsync.configured(p))
-            ),
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (
-                lambda p: server.on_watched_files(*textsync.watched(p))
-            ),
-            types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: server._folders_changed,
         }
+        self.on_input_ended: Callable[[], None] = _nothing
+        self.on_exit: Callable[[], None] = _nothing
 
     # --- incoming ----------------------------------------------------------------
 
@@ -117,7 +105,7 @@ class SidecarProtocol(LanguageServerProtocol):
         while self._inbox:
             item = self._inbox.popleft()
             if item is None:
-                self._server._input_ended()
+                self.on_input_ended()
             elif isinstance(item, BadFrame):
                 self._malformed(item.reason)
             elif self._body(item) and self._inbox:
@@ -173,7 +161,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if method == types.EXIT:
             # A notification, but some clients give it an id.
             self._respond(message_id, method, None)
-            self._server._exit()
+            self.on_exit()
             return False
         if self.phase is Phase.STOPPING:
             self._respond_error(message_id, INVALID_REQUEST, "the server is shutting down")
@@ -214,12 +202,12 @@ class SidecarProtocol(LanguageServerProtocol):
 
     def _notified(self, method: str, params: Json) -> bool:
         if method == types.EXIT:
-            self._server._exit()
+            self.on_exit()
             return False
         if self.phase is not Phase.READY:
             return False
         started = False
-        for handler in (self._notifications.get(method), self._handler(method)):
+        for handler in (self.built_in_notifications.get(method), self._handler(method)):
             if handler is not None and self._notify_handler(handler, method, params):
                 started = True
         return started

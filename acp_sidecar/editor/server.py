@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
-from acp_sidecar.editor import parent, stdio
+from acp_sidecar.editor import parent, stdio, textsync
 from acp_sidecar.editor.calls import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -106,6 +106,30 @@ class SidecarServer(LanguageServer):
         # pygls' own say is bodies, at any level below this one.
         logging.getLogger("pygls").setLevel(logging.WARNING)
         super().__init__(name, version, protocol_cls=SidecarProtocol)
+        self._take_over(self.protocol)
+
+    def _take_over(self, protocol: SidecarProtocol) -> None:
+        protocol.on_input_ended = self._input_ended
+        protocol.on_exit = self._exit
+        protocol.built_in_requests = {
+            types.INITIALIZE: self._initialize,
+            types.SHUTDOWN: self._shut_down,
+            types.WORKSPACE_EXECUTE_COMMAND: self._execute_command,
+        }
+        protocol.built_in_notifications |= {
+            types.INITIALIZED: lambda params: self.on_initialized(),
+            types.TEXT_DOCUMENT_DID_OPEN: lambda p: self.on_open(*textsync.opened(p)),
+            types.TEXT_DOCUMENT_DID_CHANGE: lambda p: self.on_change(*textsync.changed(p)),
+            types.TEXT_DOCUMENT_DID_SAVE: lambda p: self.on_save(*textsync.saved(p)),
+            types.TEXT_DOCUMENT_DID_CLOSE: lambda p: self.on_close(*textsync.closed(p)),
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: (
+                lambda p: self.on_configuration(*textsync.configured(p))
+            ),
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (
+                lambda p: self.on_watched_files(*textsync.watched(p))
+            ),
+            types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
+        }
 
     # --- what the server offers -----------------------------------------------------
 
