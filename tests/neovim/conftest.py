@@ -39,6 +39,7 @@ def sidecar(tmp_path: Path, editor: Editor) -> Iterator[FakeSidecar]:
 def session(editor: Editor, sidecar: FakeSidecar) -> str:
     """An open session, its conversation on the screen."""
     editor.events("Session", "Reveal", "PermissionAsked", "PermissionAnswered", "UserActivity")
+    editor.command("call setline(1, 'notes of the user')")
     editor.command("Acp new")
     wait_until(lambda: editor.marked("transcript"), "the conversation's window")
     return "s1"

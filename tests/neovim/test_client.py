@@ -126,6 +126,22 @@ def test_the_conversation_opens_beside_and_leaves_the_cursor(
     assert len(editor.windows()) == 2
 
 
+def test_an_empty_neovim_gives_its_window_and_gets_it_back(
+    editor: Editor, sidecar: FakeSidecar, workspace: Path
+) -> None:
+    editor.command("Acp new")
+    wait_until(lambda: editor.name(editor.window()) == "acp://s1")
+    assert len(editor.windows()) == 1
+    editor.command("edit one.txt")
+    mine = editor.window()
+    assert editor.eval("&foldmethod") == "manual"
+    editor.command("Acp transcript")
+    assert len(editor.windows()) == 2
+    assert editor.name(mine) == str(workspace / "one.txt")
+    sidecar.request("acp/reveal", reveal(workspace, "two.txt", 5))
+    assert editor.name(mine) == str(workspace / "one.txt")
+
+
 def test_blocks_are_drawn_in_order_and_redrawn_in_place(
     editor: Editor, sidecar: FakeSidecar, session: str, workspace: Path
 ) -> None:

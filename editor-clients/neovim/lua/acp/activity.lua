@@ -142,8 +142,17 @@ end
 ---@type lsp.Handler
 function M.on_apply_edit(err, params, ctx)
   local uris = files_of(params.edit)
-  -- The file may hold the new text already; then there is nothing left to edit.
+  local before = vim.tbl_map(function(uri)
+    return vim.api.nvim_buf_get_changedtick(vim.uri_to_bufnr(uri))
+  end, uris)
+  -- The file may hold the new text already, and a clean buffer had better take it from there.
   M.look_at_disk(uris)
+  for index, uri in ipairs(uris) do
+    if vim.api.nvim_buf_get_changedtick(vim.uri_to_bufnr(uri)) ~= before[index] then
+      -- The edit was computed for another text. Neovim itself would apply it all the same.
+      return { applied = false, failureReason = 'the buffer was loaded from the disk again' }
+    end
+  end
   local result = vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
   for _, uri in ipairs(uris) do
     ours(vim.uri_to_bufnr(uri))

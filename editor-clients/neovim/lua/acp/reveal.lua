@@ -14,7 +14,7 @@ local namespace = vim.api.nvim_create_namespace('acp.reveal')
 
 ---@type integer?
 local win
----@type integer? The buffer that holds the mark.
+---@type integer? The buffer that holds the mark of the place.
 local marked
 ---The user closed the window: it stays closed until the next prompt.
 local dismissed = false
@@ -104,13 +104,24 @@ local function load(buf)
   vim.bo[buf].buflisted = true
 end
 
----@param buf integer
----@param first integer 0-based
----@param last integer 0-based
-local function mark(buf, first, last)
+local function unmark()
   if marked and vim.api.nvim_buf_is_valid(marked) then
     vim.api.nvim_buf_clear_namespace(marked, namespace, 0, -1)
   end
+  marked = nil
+end
+
+---@param target integer
+---@param range lsp.Range
+local function mark(target, range)
+  local buf = vim.api.nvim_win_get_buf(target)
+  local count = vim.api.nvim_buf_line_count(buf)
+  local first = math.min(range.start.line, count - 1)
+  local last = math.max(first, math.min(range['end'].line, count - 1))
+  vim.api.nvim_win_set_cursor(target, { first + 1, 0 })
+  vim.api.nvim_win_call(target, function()
+    vim.cmd('normal! zvzz')
+  end)
   marked = buf
   for line = first, last do
     vim.api.nvim_buf_set_extmark(buf, namespace, line, 0, {
@@ -150,24 +161,13 @@ local function show(params)
     return err
   end
   local target = assert(M.window())
-  local count = vim.api.nvim_buf_line_count(buf)
-  local range = params.selection
-  local first = math.min(range and range.start.line or 0, count - 1)
-  local last = math.min(range and range['end'].line or first, count - 1)
-  if range then
-    vim.api.nvim_win_set_cursor(target, { first + 1, 0 })
-    vim.api.nvim_win_call(target, function()
-      vim.cmd('normal! zvzz')
-    end)
+  unmark()
+  if params.selection then
+    mark(target, params.selection)
   end
-  mark(buf, first, math.max(first, last))
   local session = require('acp.session').get(params.sessionId)
-  window.set_options(target, {
-    winbar = ('%%#AcpRevealBar# %s %s %%*'):format(
-      (session and session.agent or 'agent'):gsub('%%', '%%%%'),
-      (params.kind or 'other'):gsub('%%', '%%%%')
-    ),
-  })
+  local bar = ('%s %s'):format(session and session.agent or 'agent', params.kind or '')
+  window.set_options(target, { winbar = '%#AcpRevealBar# ' .. bar:gsub('%%', '%%%%') .. '%*' })
   return nil
 end
 

@@ -11,10 +11,17 @@ local M = {}
 ---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
 ---@field status? string
 ---@field usage? { used: integer, size: integer }
----@field follow? { enabled: boolean, paused: boolean, path?: string, line?: integer, shown: boolean, reason?: string }
+---@field follow? acp.Follow
 ---@field changes table[]
 ---@field running integer Prompts of ours that have not ended.
 ---@field ended boolean
+
+---@class acp.Follow
+---@field enabled boolean
+---@field paused boolean
+---@field location? { path: string, line?: integer }
+---@field shown boolean
+---@field reason? string Why the place is not shown.
 
 ---@type table<string, acp.Session>
 local sessions = {}

@@ -217,7 +217,11 @@ end
 ---@return string
 function M.foldtext()
   local count = vim.v.foldend - vim.v.foldstart
-  return ('%s (%d lines)'):format(vim.fn.getline(vim.v.foldstart), count)
+  return ('%s (%d %s)'):format(
+    vim.fn.getline(vim.v.foldstart),
+    count,
+    count == 1 and 'line' or 'lines'
+  )
 end
 
 ---@param buf integer
@@ -259,9 +263,13 @@ function M.show(id)
   end
   -- One window for the conversations: another session's gives way.
   win = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(candidate)
-    return vim.w[candidate].acp == 'transcript'
+    return vim.b[vim.api.nvim_win_get_buf(candidate)].acp_session ~= nil
   end)
-  local err
+  local here, err = vim.api.nvim_get_current_win(), nil
+  if not win and #vim.api.nvim_tabpage_list_wins(0) == 1 and window.is_blank(here) then
+    win = here -- a Neovim that was just started
+    vim.w[win].acp = 'transcript'
+  end
   if win then
     vim.api.nvim_win_set_buf(win, buf)
   else

@@ -40,13 +40,13 @@ function M.set_options(win, options)
   end
 end
 
----Whether the window is one of the user's: no float, no buffer of ours, no quickfix and such.
+---Whether the window is one of the user's: no float, not the agent's, no quickfix and such.
 ---@param win integer
 ---@return boolean
 function M.is_users(win)
   return vim.api.nvim_win_is_valid(win)
     and vim.api.nvim_win_get_config(win).relative == ''
-    and vim.w[win].acp == nil
+    and vim.w[win].acp ~= 'reveal'
     and vim.bo[vim.api.nvim_win_get_buf(win)].buftype == ''
 end
 
