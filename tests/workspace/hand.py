@@ -73,6 +73,7 @@ async def makes_it_and_never_answers(hand: Hand, edit: DocumentEdit) -> object:
 
 
 async def makes_it_and_answers_rubbish(hand: Hand, edit: DocumentEdit) -> object:
+    hand.check_version(edit)
     hand.make(edit)
     raise ValueError("the result is true, not an object")
 
