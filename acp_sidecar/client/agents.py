@@ -162,12 +162,23 @@ class Agent:
     # --- speaking with it -------------------------------------------------------------
 
     async def call(
-        self, method: str, params: Mapping[str, Any], *, timeout: float | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        on_result: Callable[[Json], None] | None = None,
     ) -> Json:
         """Ask the agent; see :meth:`Connection.call`."""
-        return await self.connection.call(method, params, timeout=timeout)
+        return await self.connection.call(method, params, timeout=timeout, on_result=on_result)
 
-    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+    async def ask(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        on_result: Callable[[Json], None] | None = None,
+    ) -> Json:
         """:meth:`call` within ``timeouts.initialize``.
 
         Raises :class:`AgentUnusable` where no answer comes in time, :class:`AgentError` and
@@ -175,7 +186,7 @@ class Agent:
         """
         timeout = self._settings.initialize_timeout
         try:
-            return await self.call(method, params, timeout=timeout)
+            return await self.call(method, params, timeout=timeout, on_result=on_result)
         except TimeoutError as error:
             raise AgentUnusable(
                 f"{self.name} did not answer {method} within {timeout:g} s "

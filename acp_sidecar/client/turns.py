@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from attrs import define, field
 
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import ContentBlock, TextContent, TurnEnded
+from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.ports import Editor, Refused, SessionView
 
@@ -199,8 +199,14 @@ class Turns:
         params = agent.wire.prompt(session.state.agent_session_id or "", prompt.blocks)
         ended: TurnEnded | None = None
         failure: str | None = None
+
+        def over(result: Json) -> None:
+            # What comes right after the answer belongs to the turn no more.
+            if not session.answers.busy:
+                self._finish(prompt, agent.wire.stop_reason(result), None)
+
         try:
-            result = await agent.call("session/prompt", params)
+            result = await agent.call("session/prompt", params, on_result=over)
             # What the agent asked for before it ended its turn is done before the turn is.
             await session.answers.settle(_SETTLE_SECONDS)
             ended = agent.wire.stop_reason(result)
@@ -216,13 +222,14 @@ class Turns:
         self._finish(prompt, ended, failure)
 
     def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
+        if self.running is not prompt:
+            return  # it has ended already
         session = self._session
         for task in prompt.tasks:
             task.cancel()
         if prompt.cancelled:
             ended, failure = TurnEnded("cancelled"), None
         session.publish(session.state.apply(ended or TurnEnded(None)))
-        session.cancel_questions()
         self.last_was_cancelled = prompt.cancelled
         self.running = None
         session.turn_over(prompt, ended)
