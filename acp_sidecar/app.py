@@ -39,7 +39,7 @@ from acp_sidecar.workspace.positions import Encoding, Position, Range
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
-    from acp_sidecar.trace import Recorder
+    from acp_sidecar.trace import Recorder, Wire
 
 logger = logging.getLogger(__name__)
 
@@ -306,17 +306,19 @@ def _text_change(change: ContentChange) -> TextChange:
     return TextChange(Range(Position(first, start), Position(last, end)), change.text)
 
 
-def serve(settings: Settings, problems: Sequence[Problem], trace: Path | None = None) -> int:
-    """Run the sidecar on stdin and stdout until the editor is done; the exit code."""
-    recorder = None
-    if trace is not None:
-        from acp_sidecar.trace import Recorder
+def serve(
+    settings: Settings,
+    problems: Sequence[Problem],
+    recorder: Recorder | None = None,
+    wire: Wire | None = None,
+) -> int:
+    """Run the sidecar on stdin and stdout until the editor is done; the exit code.
 
-        recorder = Recorder(trace)
+    ``recorder`` takes the agents' traffic, ``wire`` the editor's.
+    """
     server = SidecarServer("acp-sidecar", __version__)
     app = App(server, settings, recorder)
-    if recorder is not None:
-        server.protocol.record = recorder.editor()
+    server.protocol.record = wire
     initialized = server.on_initialized
 
     async def tell_problems() -> None:
