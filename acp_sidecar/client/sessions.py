@@ -23,7 +23,7 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable
+from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
@@ -256,8 +256,10 @@ class Sessions:
             )
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
-                raise AgentUnusable(_login_advice(agent, error)) from error
-            raise AgentUnusable(f"{agent.name} refused {method}: {error}") from error
+                raise AgentUnusable(
+                    f"{agent.login_advice(error)}, then open the session again."
+                ) from error
+            raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
 
@@ -265,7 +267,9 @@ class Sessions:
         try:
             return await agent.ask(method, params)
         except (AgentError, AgentGone) as error:
-            raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
+            raise AgentUnusable(
+                f"{agent.name} could not answer {method}: {explained(error)}"
+            ) from error
 
     def _live(
         self,
@@ -512,21 +516,3 @@ def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _require(agent: Agent, offered: bool, capability: str) -> None:
     if not offered:
         raise NotOffered(f"{agent.name} does not offer this: it lacks {capability}.")
-
-
-def _login_advice(agent: Agent, error: AgentError) -> str:
-    methods = agent.info.auth_methods
-    if not methods:
-        return (
-            f"{agent.name} needs a login ({error}) and names no way to do it here. Log in with "
-            f"its own command in a terminal: {agent.command_line}"
-        )
-    offered = "; ".join(
-        f"{method.name} (methodId {method.id!r})"
-        + (f": {method.description}" if method.description else "")
-        for method in methods
-    )
-    return (
-        f"{agent.name} needs a login ({error}). It offers {offered}. Use acp.agent.login, then "
-        "open the session again."
-    )
