@@ -100,6 +100,7 @@ class App:
             enabled=self.settings.follow_enabled,
             per_second=lambda: self.settings.follow_per_second,
             folders=self._folder_paths,
+            congested=lambda: server.congested,
         )
         self._review = Review(server, self.documents, wanted=features.changes)
         self._operations = commands.Operations(
@@ -188,10 +189,12 @@ class App:
     def _document_changed(
         self, uri: str, version: int | None, changes: Sequence[ContentChange]
     ) -> None:
+        known = self.documents.get(uri)
+        before = known.text if known is not None and self._follow.watches else None
         document = self.documents.change(uri, version, [_text_change(one) for one in changes])
         if document is None:
             return
-        if self._follow.watches and not self.files.ours(document):
+        if before not in (None, document.text) and not self.files.ours(document):
             self._follow.user_acted()
         self._files_moved(document.real)
 
@@ -286,6 +289,7 @@ class App:
 
     def files_changed(self, session: SessionView) -> None:
         self._review.changed(session)
+        self._follow.files_changed(session)
 
     def queue_changed(self, session: SessionView) -> None:
         self._transcript.queue_changed(session)
