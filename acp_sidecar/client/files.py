@@ -47,6 +47,7 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
         path = session.roots.resolve(params.path, must="new")
         async with session.in_order(path):
             text = await session.files.read(path)
+            session.touch(params.path)
             session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind

@@ -300,7 +300,9 @@ class Sessions:
             agent,
             roots,
             self._files,
-            Ledger(self._files, within=roots.contains) if reviewed else None,
+            Ledger(self._files, within=roots.contains, spelled=roots.as_given)
+            if reviewed
+            else None,
             self._editor,
             self._permissions,
             settings,

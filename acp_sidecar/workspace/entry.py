@@ -30,6 +30,8 @@ class Entry:
     """Whether the agent has changed it, as far as we know."""
     tangled: bool = False
     """Whether the agent went on where the user had changed its lines."""
+    taken: Said | None = None
+    """What the file said when the agent last changed it."""
 
     @property
     def conflict(self) -> bool:
@@ -44,12 +46,15 @@ class Entry:
         if same(said, self.now):
             self.now = said
             return
-        if by_agent:
+        if same(said, self.left):
+            # The user's conflicting change is gone again.
+            self.now = said
+        elif by_agent:
             self.by_agent = True
             self.heard_in_turn = -1
             if self.conflict:
                 self.tangled = True
-            self.left = self.now = said
+            self.left = self.now = self.taken = said
         else:
             self.now = said
             if not self.by_agent:
@@ -67,6 +72,7 @@ class Entry:
         """From here on it starts anew."""
         self.baseline = self.left = self.now = said
         self.stamp = stamp
+        self.taken = None
         self.by_agent = self.tangled = False
         self.heard_in_turn = -1
 

@@ -180,6 +180,15 @@ class Files:
             content = said.data
         return author if written == hash(content) else None
 
+    def just_loaded(self, path: Path) -> bool:
+        """Whether an editor has just come to show what is on disk, and nobody can tell yet
+        whether it was loaded from there or saved."""
+        return self._unsaved.just_loaded(path)
+
+    def typed_on(self, path: Path) -> FileText | None:
+        """What is on disk, where unsaved changes were made to exactly that."""
+        return self._unsaved.typed_on(path)
+
     def open_paths(self) -> list[Path]:
         """The files that are open in the editor."""
         return [document.real for document in self._documents.all() if document.real is not None]

@@ -13,6 +13,7 @@ What an agent reports is only believed where the file itself bears it out.
 from __future__ import annotations
 
 import asyncio
+import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -31,6 +32,9 @@ from acp_sidecar.workspace.uris import path_to_uri
 
 _STEPS_KEPT: Final = 64
 """Keeps and reverts that can be taken back."""
+
+_PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
+"""Names of files that agents write first and then put in the place of another."""
 
 
 @frozen
@@ -53,12 +57,17 @@ class Ledger:
     """
 
     def __init__(
-        self, files: Files, *, within: Callable[[Path], bool] = lambda path: False
+        self,
+        files: Files,
+        *,
+        within: Callable[[Path], bool] = lambda path: False,
+        spelled: Callable[[Path], str] = str,
     ) -> None:
         """``within``: which open files are remembered at each prompt, before the agent has
-        spoken of them; the session's roots decide."""
+        spoken of them; the session's roots decide. ``spelled``: a path as the user has it."""
         self._files = files
         self._within = within
+        self._spelled = spelled
         self._entries: dict[Path, Entry] = {}
         self._turn = 0
         self._in_turn = False
@@ -86,7 +95,7 @@ class Ledger:
 
     def touch(self, path: Path) -> None:
         """The session hears of a file: remember what it says, should that not be known."""
-        if path in self._entries or is_temporary(path.name):
+        if path in self._entries or is_temporary(path.name) or _PASSING.fullmatch(path.name):
             return
         said = self._said(path)
         if said is not None:
@@ -117,13 +126,21 @@ class Ledger:
         if entry is not None and entry.heard_in_turn == self._turn:
             entry.report(old_text, new_text)
 
-    async def refresh(self, paths: Iterable[Path] | None = None) -> None:
-        """Look again at what the files say: all that are known, or these."""
+    async def refresh(self, paths: Iterable[Path] | None = None, *, patient: bool = False) -> bool:
+        """Look again at what the files say: all that are known, or these.
+
+        ``patient`` leaves files for later (a tenth of a second) of which it cannot be told
+        yet who changed them; True then.
+        """
+        later = False
         async with self._lock:
             for path in tuple(self._entries) if paths is None else paths:
                 entry = self._entries.get(path)
-                if entry is not None:
+                if entry is not None and patient and self._files.just_loaded(path):
+                    later = True
+                elif entry is not None:
                     self._observe(entry, by_agent=self._in_turn)
+        return later
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -227,14 +244,25 @@ class Ledger:
         stamp, before = disk.stamp(entry.path), entry.stamp
         entry.stamp = stamp
         said = self._said(entry.path)
-        if said is None or same(said, entry.now):
+        if said is None:
+            return
+        if stamp != before and isinstance(said, FileText) and said.source == "buffer":
+            between = self._files.typed_on(entry.path)
+            if between is not None:
+                self._take_in(entry, between, by_agent=by_agent)
+        self._take_in(entry, said, by_agent=by_agent and stamp != before)
+
+    def _take_in(self, entry: Entry, said: Said, *, by_agent: bool) -> None:
+        if same(said, entry.now):
             return
         author = self._files.author_of(entry.path, said)
         if author is not None:
-            by_agent = author is self
+            # Not where it has come back to that, by the user's undoing of what they did since.
+            before = entry.taken
+            by_agent = author is self and (before is None or not same(before, said))
         elif isinstance(said, FileText):
             by_user = said.source == "buffer" or self._files.saved_by_user(entry.path, said.text)
-            by_agent = by_agent and stamp != before and not by_user
+            by_agent = by_agent and not by_user
         entry.moved(said, by_agent=by_agent)
 
     async def _take_back(self, entry: Entry) -> None:
@@ -298,7 +326,10 @@ class Ledger:
             del self._undo[:-_STEPS_KEPT]
 
     def _change(self, entry: Entry) -> FileChange:
-        return change_of(entry, self._files.uri_of(entry.path) or path_to_uri(entry.path))
+        return change_of(entry, self._uri_of(entry.path))
+
+    def _uri_of(self, path: Path) -> str:
+        return self._files.uri_of(path) or path_to_uri(self._spelled(path))
 
 
 def _ids(entry: Entry) -> tuple[str, ...]:
