@@ -207,9 +207,10 @@ class Agent:
         try:
             return await self.call(method, params, timeout=timeout, on_result=on_result)
         except TimeoutError as error:
+            _, but, noise = str(error).partition("; ")  # lines that were no messages
             raise AgentUnusable(
                 f"{self.name} did not answer {method} within {timeout:g} s "
-                f"(timeouts.initialize). {self._last_words()}"
+                f"(timeouts.initialize){but}{noise}. {self._last_words()}"
             ) from error
 
     # --- connection.Handler -------------------------------------------------------------
