@@ -26,6 +26,8 @@ class Entry:
     once it is known what it said."""
     stamp: Stamp | None
     """The state of the file on disk when it was last looked at."""
+    save_number: int = 0
+    """Of the last saving by the user that was taken in."""
     by_agent: bool = False
     """Whether the agent has changed it, as far as we know."""
     tangled: bool = False
@@ -45,6 +47,10 @@ class Entry:
         """Take in what the file says now, and who made it say so."""
         if same(said, self.now):
             self.now = said
+            if isinstance(said, FileText) and said.source == "disk":
+                # A buffer did not say all of it: its mark, how its lines end.
+                self.baseline = said if same(said, self.baseline) else self.baseline
+                self.left = said if same(said, self.left) else self.left
             return
         if same(said, self.left):
             # The user's conflicting change is gone again.

@@ -169,6 +169,11 @@ class Files:
             for document in self._documents.all_at(path)
         )
 
+    def last_save(self, path: Path) -> tuple[int, str]:
+        """A number that each saving by the user raises, and what was saved; 0 before one."""
+        saved = [(one.save_number, one.last_saved or "") for one in self._documents.all_at(path)]
+        return max(saved, default=(0, ""))
+
     def author_of(self, path: Path, said: Said) -> object | None:
         """Whose write it was through which a file came to say this: the ``author`` given to
         :meth:`write`, something else for what the user had put back, None if not known."""

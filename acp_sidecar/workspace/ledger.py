@@ -27,7 +27,7 @@ from acp_sidecar.workspace.disk import is_temporary
 from acp_sidecar.workspace.entry import Entry, carried, same
 from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.texts import BOM, Said
 from acp_sidecar.workspace.uris import path_to_uri
 
 _STEPS_KEPT: Final = 64
@@ -99,14 +99,16 @@ class Ledger:
             return
         said = self._said(path)
         if said is not None:
-            self._entries[path] = Entry(path, said, said, said, self._turn, disk.stamp(path))
+            stamp, (number, _) = disk.stamp(path), self._files.last_save(path)
+            self._entries[path] = Entry(path, said, said, said, self._turn, stamp, number)
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent has written a file through us, after :meth:`touch`."""
         entry = self._entries.get(path)
         if entry is None:
             before = outcome.before
-            entry = Entry(path, before, before, before, self._turn, None)
+            number, _ = self._files.last_save(path)
+            entry = Entry(path, before, before, before, self._turn, None, number)
             self._entries[path] = entry
         if outcome.where != "nowhere":
             entry.moved(outcome.before, by_agent=False)
@@ -246,6 +248,11 @@ class Ledger:
         said = self._said(entry.path)
         if said is None:
             return
+        number, saved = self._files.last_save(entry.path)
+        if number > entry.save_number:
+            entry.save_number = number
+            mark = isinstance(entry.now, FileText) and entry.now.bom
+            entry.moved(FileText(saved.removeprefix(BOM), "buffer", mark), by_agent=False)
         if stamp != before and isinstance(said, FileText) and said.source == "buffer":
             between = self._files.typed_on(entry.path)
             if between is not None:
@@ -254,6 +261,7 @@ class Ledger:
 
     def _take_in(self, entry: Entry, said: Said, *, by_agent: bool) -> None:
         if same(said, entry.now):
+            entry.moved(said, by_agent=False)
             return
         author = self._files.author_of(entry.path, said)
         if author is not None:

@@ -749,9 +749,9 @@ async def test_a_richer_editor_is_told_of_changes(
     idle_editor.type(uri, 1, 3, "", delete=6)
     await idle_editor.until(lambda: latest()[0]["hunks"][0]["state"] == "waiting")
     # What it does without a word is seen at the end of its turn.
-    other.write_text("newer\n")
+    other.write_text("newer\nand longer\n")
     await desk.end(prompt)
-    await idle_editor.until(lambda: latest()[1]["hunks"][0]["after"]["lines"] == 1)
+    await idle_editor.until(lambda: latest()[1]["hunks"][0]["after"]["lines"] == 2)
     assert latest() == await desk.list()
     told = len(idle_editor.all("acp/changes"))
     await desk.list()

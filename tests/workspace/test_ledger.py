@@ -483,6 +483,41 @@ async def test_typed_and_saved_in_one_breath_is_the_users(
     assert path.read_text() == LINES.replace("six", "six typed")
 
 
+async def test_saved_and_then_written_by_the_agent_itself(
+    hand: Hand, ledger: Ledger, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    buffer = hand.open(path)
+    ledger.touch(path)
+    hand.type(buffer, "eight", "typed\n")
+    hand.save(buffer)
+    say(path, buffer.text.replace("two", "TWO"))
+    hand.reload(buffer)
+    await ledger.refresh()
+    assert len(only(ledger).hunks) == 1
+    await ledger.revert()
+    assert path.read_text() == buffer.text == LINES.replace("eight", "typed\neight")
+
+
+async def test_the_mark_of_a_file_that_was_typed_in_and_saved_comes_back(
+    hand: Hand, ledger: Ledger, tmp_path: Path
+) -> None:
+    mark = "\ufeff".encode()
+    path = say(tmp_path / "a", mark + LINES.encode())
+    buffer = hand.open(path)
+    ledger.touch(path)
+    hand.type(buffer, "eight", "typed\n")
+    await ledger.refresh()
+    saved = say(path, mark + buffer.text.encode())
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    say(path, "the agent's\n")
+    hand.reload(buffer)
+    await ledger.refresh()
+    await ledger.revert()
+    assert saved.read_bytes() == mark + LINES.replace("eight", "typed\neight").encode()
+
+
 async def test_typing_on_what_the_agent_has_written_itself_is_told_apart(
     hand: Hand, ledger: Ledger, files: Files, tmp_path: Path
 ) -> None:
