@@ -233,7 +233,14 @@ class App:
         return catalog(self.settings.agents)
 
     def _trace_of(self, agent: str) -> Any:
-        return self._recorder.agent(agent) if self._recorder else None
+        if self._recorder is None:
+            return None
+        try:
+            return self._recorder.agent(agent)
+        except OSError as error:
+            # A full disk costs the recording, not the session.
+            self.tell("warning", f"The conversation with {agent} is not recorded: {error}")
+            return None
 
     # --- client.ports.Editor -----------------------------------------------------------------
 

@@ -316,7 +316,9 @@ async def test_F17_an_agent_that_dies_of_a_big_answer(
     await puppet.prompted()
     assert text(await puppet.read(ws / "big.txt"))
     puppet.hang_up()
-    with pytest.raises(LspError, match=r"right after a message of 200,\d{3} bytes"):
+    with pytest.raises(
+        LspError, match=r"a message of 200\d{3} bytes; an agent may fail on long lines"
+    ):
         await turn
 
 
