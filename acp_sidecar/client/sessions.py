@@ -413,6 +413,11 @@ class Sessions:
             return
         if self._agents.get(agent.key) is agent:
             del self._agents[agent.key]
+        await self._end(agent)
+
+    async def _end(self, agent: Agent) -> None:
+        """End a process, after an answer to all it still asks."""
+        self._permissions.cancel(lambda owner, session: owner is agent)
         await agent.stop()
 
     def _forget(self, session: LiveSession) -> None:
@@ -462,7 +467,7 @@ class Sessions:
         if not running and agent not in self._catalog():
             raise AgentUnusable(f"No agent {agent!r} is known.")
         for each in running:
-            await each.stop()
+            await self._end(each)
         return len(running)
 
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
