@@ -1,4 +1,6 @@
 ---What :Acp understands, a subcommand an entry.
+local tell = require('acp.tell')
+
 local M = {}
 
 ---@class acp.Call
@@ -69,7 +71,7 @@ local subcommands = {
     run = function(call)
       local id = call.words[#call.words]
       if not id then
-        return vim.notify('acp: :Acp load [agent] {id}', vim.log.levels.ERROR)
+        return tell.error(':Acp load [agent] {id}')
       end
       require('acp.session').load(#call.words > 1 and call.words[1] or nil, id)
     end,
@@ -147,7 +149,7 @@ local subcommands = {
       if session then
         require('acp.transcript').toggle(session.id)
       else
-        vim.notify('acp: no session is open. :Acp new opens one', vim.log.levels.ERROR)
+        tell.error('no session is open. :Acp new opens one')
       end
     end,
   },
@@ -196,10 +198,7 @@ function M.run(opts)
   if not subcommand then
     local names = vim.tbl_keys(subcommands)
     table.sort(names)
-    vim.notify(
-      ('acp: %q is none of: %s'):format(name, table.concat(names, ', ')),
-      vim.log.levels.ERROR
-    )
+    tell.error(('%q is none of: %s'):format(name, table.concat(names, ', ')))
     return
   end
   subcommand.run({

@@ -1,6 +1,7 @@
 ---What the sidecar said of each session. Kept to draw from, never to decide on.
 local client = require('acp.client')
 local event = require('acp.event')
+local tell = require('acp.tell')
 
 local M = {}
 
@@ -69,7 +70,7 @@ function M.choose(id)
     current = id
     require('acp.transcript').show(id)
   else
-    vim.notify(('acp: no session %q'):format(id), vim.log.levels.ERROR)
+    tell.error(('no session %q'):format(id))
   end
 end
 
@@ -79,8 +80,9 @@ end
 local function or_complain(what, callback)
   return function(err, result)
     if err then
-      vim.notify(('acp: %s: %s'):format(what, err), vim.log.levels.ERROR)
-      event.emit('Error', { message = ('%s: %s'):format(what, err) })
+      local message = ('%s: %s'):format(what, err)
+      event.emit('Error', { message = message })
+      tell.error(message)
     elseif callback then
       callback(result)
     end
@@ -125,7 +127,7 @@ end
 function M.execute(command, argument, callback)
   local session = M.current()
   if not session then
-    vim.notify('acp: no session is open. :Acp new opens one', vim.log.levels.ERROR)
+    tell.error('no session is open. :Acp new opens one')
     return
   end
   argument = vim.tbl_extend('force', { sessionId = session.id }, argument or {})
@@ -142,7 +144,7 @@ local function send(session, text, context)
   client.execute('acp.session.prompt', argument, function(err, result)
     session.running = math.max(0, session.running - 1)
     if err then
-      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+      tell.error(err)
     end
     event.emit('TurnEnded', {
       sessionId = session.id,
@@ -172,7 +174,7 @@ function M.set_mode(mode)
   local session = M.current()
   M.execute('acp.session.setMode', { modeId = mode }, function(result)
     session.modes = result.modes or session.modes
-    vim.notify('acp: mode ' .. mode, vim.log.levels.INFO)
+    tell.info('mode ' .. mode)
   end)
 end
 
@@ -184,14 +186,14 @@ function M.follow(word)
   if not word then
     enabled = follow ~= nil and (not follow.enabled or follow.paused)
   elseif word ~= 'on' and word ~= 'off' then
-    vim.notify('acp: :Acp follow [on|off]', vim.log.levels.ERROR)
+    tell.error(':Acp follow [on|off]')
     return
   end
   if enabled then
     require('acp.reveal').prompted()
   end
   client.execute('acp.follow.set', { enabled = enabled }, or_complain('follow', function(result)
-    vim.notify('acp: following is ' .. (result.enabled and 'on' or 'off'), vim.log.levels.INFO)
+    tell.info('following is ' .. (result.enabled and 'on' or 'off'))
   end))
 end
 
