@@ -951,7 +951,7 @@ async def test_D12_typing_while_an_edit_is_on_its_way(
     text(await puppet.read(file))
     held = editor.answers[EDIT] = Held(vscode)
     writing = asyncio.create_task(puppet.write(file, "typed\none\ntwo\nTHREE\n"))
-    await held.asked.wait()
+    await held.asked()
     # Refused for its version, then made anew on the text there is.
     editor.type(uri, 0, 0, "more\n")
     held.go.set()
@@ -966,7 +966,7 @@ async def test_D12_typing_while_an_edit_is_on_its_way(
     text(await puppet.read(file))
     held = editor.answers[EDIT] = Held(vscode)
     writing = asyncio.create_task(puppet.write(file, "more\ntyped\none\n2\nTHREE\n"))
-    await held.asked.wait()
+    await held.asked()
     editor.type(uri, 3, 3, "!")
     held.go.set()
     assert "ead" in refusal(await writing)[1]
@@ -1012,7 +1012,7 @@ async def test_D12_typing_while_the_editor_is_brought_along(
     uri = editor.open(file)
     held = editor.answers[EDIT] = Held(vscode)
     writing = asyncio.create_task(puppet.write(file, "one\ntwo\nTHREE\n"))
-    await held.asked.wait()
+    await held.asked()
     assert file.read_text() == "one\ntwo\nTHREE\n"
     editor.type(uri, 0, 0, "typed ")
     held.go.set()
@@ -1027,7 +1027,7 @@ async def test_D12_typing_while_the_editor_is_brought_along(
     uri = editor.open(other)
     held = editor.answers[EDIT] = Held(vscode)
     writing = asyncio.create_task(puppet.write(other, "one\nTWO\n"))
-    await held.asked.wait()
+    await held.asked()
     editor.type(uri, 1, 3, " typed")
     held.go.set()
     assert "ead" in refusal(await writing)[1]
@@ -1215,7 +1215,7 @@ async def test_S11_a_write_behind_a_cancel_is_not_made(
     held = editor.answers[EDIT] = Held(vscode)
     params = {"sessionId": "S1", "path": str(file)}
     first = puppet.request("fs/write_text_file", {**params, "content": "one!\nTWO\nthree\n"})
-    await held.asked.wait()
+    await held.asked()
     # It waits for the one before it.
     second = puppet.request("fs/write_text_file", {**params, "content": "one!\nTWO\nTHREE\n"})
     await editor.state()
