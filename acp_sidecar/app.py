@@ -272,6 +272,7 @@ class App:
         )
 
     def turn_ended(self, session: SessionView) -> None:
+        self._transcript.flush()
         report = self._reports.pop(session.state.session_id, None)
         if report is not None:
             report.end()
