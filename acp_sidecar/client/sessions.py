@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -83,6 +84,8 @@ class Sessions:
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
         self._sessions: dict[str, LiveSession] = {}
+        self._asked: Counter[Agent] = Counter()
+        """Questions under way that belong to no session."""
 
     # --- which one ------------------------------------------------------------------------
 
@@ -178,7 +181,7 @@ class Sessions:
         _require(running, running.info.list_sessions, "sessionCapabilities.list")
         params = running.wire.session_list(cwd, cursor)
         page: SessionPage = running.wire.session_page(
-            await self._ask(running, "session/list", params)
+            await self._ask_apart(running, "session/list", params)
         )
         return page
 
@@ -187,7 +190,7 @@ class Sessions:
         running, cwd = await self._agent(agent, cwd)
         _require(running, running.info.delete_session, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
-        await self._ask(running, "session/delete", params)
+        await self._ask_apart(running, "session/delete", params)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
@@ -270,6 +273,15 @@ class Sessions:
             raise AgentUnusable(
                 f"{agent.name} could not answer {method}: {explained(error)}"
             ) from error
+
+    async def _ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+        """Ask what belongs to no session: until it is answered, the process is needed."""
+        self._asked[agent] += 1
+        try:
+            return await self._ask(agent, method, params)
+        finally:
+            self._asked[agent] -= 1
+            self._asked += Counter()
 
     def _live(
         self,
@@ -408,8 +420,10 @@ class Sessions:
         await self._retire(agent)
 
     async def _retire(self, agent: Agent) -> None:
-        """End a process that no session needs any more."""
+        """End a process that nobody needs any more."""
         if self._routes.sessions_of(agent) or self._routes.is_opening(agent):
+            return
+        if self._asked[agent]:
             return
         if self._agents.get(agent.key) is agent:
             del self._agents[agent.key]
@@ -453,13 +467,13 @@ class Sessions:
                 f"{method.name} is a login of type {method.type!r}, which is done outside the "
                 f"editor: {method.description or running.command_line}"
             )
-        await self._ask(running, "authenticate", running.wire.authenticate(method_id))
+        await self._ask_apart(running, "authenticate", running.wire.authenticate(method_id))
 
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
         running, _ = await self._agent(agent, cwd)
         _require(running, running.info.logout, "auth.logout")
-        await self._ask(running, "logout", running.wire.logout())
+        await self._ask_apart(running, "logout", running.wire.logout())
 
     async def restart(self, agent: str) -> int:
         """End every process of this agent; the next session starts a new one."""
