@@ -28,6 +28,7 @@ from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
+from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
@@ -123,6 +124,7 @@ class Sessions:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
         params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         return await self._begin(running, cwd, roots, "session/new", params)
 
     async def restore(
@@ -154,6 +156,7 @@ class Sessions:
         _require(running, offered, capability)
         roots = _roots(cwd, ())
         params = _valid(lambda: build(agent_session_id, cwd, (), mcp_servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         method = f"session/{how}"
         if how == "fork":
             return await self._begin(running, cwd, roots, method, params)
@@ -357,6 +360,7 @@ class Sessions:
             raise Refused(f"The prompt was not sent: {error}") from error
         if not blocks:
             raise Refused("There is nothing to send: give 'text' or 'content'.")
+        _require_all(session.agent, lacking_for_prompt(session.agent.info, blocks))
         return session.turns.submit(tuple(blocks))
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
@@ -535,5 +539,9 @@ def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _require(agent: Agent, offered: bool, capability: str) -> None:
-    if not offered:
-        raise NotOffered(f"{agent.name} does not offer this: it lacks {capability}.")
+    _require_all(agent, None if offered else capability)
+
+
+def _require_all(agent: Agent, lacking: str | None) -> None:
+    if lacking is not None:
+        raise NotOffered(f"{agent.name} does not offer this: it lacks {lacking}.")
