@@ -41,6 +41,11 @@ def descendants(pid: int) -> set[Process]:
     return found
 
 
+def itself(pid: int) -> Process:
+    """The living process of this id."""
+    return next(one for one in _table() if one[0] == pid)
+
+
 def children(pid: int) -> list[int]:
     """The living processes that this one has started, oldest first."""
     below = [one for one, parent in _table().items() if parent == pid]

@@ -711,6 +711,12 @@ async def test_G10_a_file_that_is_not_open_is_left_to_the_disk(
     assert done(await puppet.write(file, "three\n"))
     assert file.read_text() == "three\n"
     assert editor.all(EDIT) == []
+    # A buffer for a file that does not exist yet.
+    new = ws / "new.py"
+    uri = editor.open(new, "")
+    assert done(await puppet.write(new, "made\n"))
+    assert new.read_text() == editor.documents[uri].text == "made\n"
+    editor.seen = [message for message in editor.seen if message.get("method") != EDIT]
     # Unsaved text of a document that was closed is gone.
     uri = editor.open(file)
     editor.type(uri, 0, 0, "typed ")
@@ -755,6 +761,33 @@ async def test_F02_success_is_only_said_of_what_the_editor_shows(
     assert done(await puppet.write(file, "one\nTWO\n"))
     assert editor.documents[uri].text == "one!\nTWO\n"
     assert file.read_text() == "one\ntwo\n"
+
+
+async def test_edits_of_several_documents_go_one_at_a_time(
+    session: dict[str, Any], editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    files = [ws / f"{number}.py" for number in range(6)]
+    uris: dict[Path, str] = {}
+    for file in files:
+        file.write_text("one\ntwo\n")
+        uris[file] = editor.open(file)
+        editor.type(uris[file], 0, 3, "!")
+    manner = LikeVsCode(editor)
+    open_now: list[int] = [0]
+    most: list[int] = []
+
+    async def counted(params: Any) -> Any:
+        open_now[0] += 1
+        most.append(open_now[0])
+        result = await manner(params)
+        open_now[0] -= 1
+        return result
+
+    editor.answers[EDIT] = counted
+    answers = await asyncio.gather(*(puppet.write(file, "one\nTWO\n") for file in files))
+    assert all(done(answer) for answer in answers)
+    assert most == [1] * 6
+    assert {editor.documents[uri].text for uri in uris.values()} == {"one!\nTWO\n"}
 
 
 async def test_F02_an_editor_that_never_answers(

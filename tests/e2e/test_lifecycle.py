@@ -21,6 +21,7 @@ from tests.e2e.family import (
     command_of,
     descendants,
     environment_of,
+    itself,
     survivors,
 )
 from tests.e2e.manners import Held, LikeVsCode
@@ -401,6 +402,52 @@ async def test_G02_requests_that_wait_do_not_hold_up_the_end(run: Run, puppet: P
             await request
     assert len(run.editor.stderr) < 2000, run.editor.stderr.decode()
     assert await survivors(run.family, 0.3) == set()
+
+
+FLOOD = """
+import json, os, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for result in ({"protocolVersion": 1}, {"sessionId": "S1"}):
+    request = json.loads(sys.stdin.readline())
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+content = {"type": "text", "text": "x" * 1000}
+update = {"sessionUpdate": "agent_message_chunk", "content": content}
+params = {"sessionId": "S1", "update": update}
+line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode()
+ask = {"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file"}
+ask["params"] = {"sessionId": "S1", "path": sys.argv[1]}
+os.write(1, json.dumps(ask).encode() + b"\\n")
+while True:
+    os.write(1, line + b"\\n")
+"""
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_X08_an_agent_that_floods_us_and_reads_nothing(
+    idle_editor: Editor, ws: Path, reads: bool
+) -> None:
+    (ws / "big.txt").write_text("x" * 5_000_000)
+    flood = {"command": sys.executable, "args": ["-c", FLOOD, str(ws / "big.txt")]}
+    settings = {"agents": {"flood": flood}, "defaultAgent": "flood"}
+    can = capabilities(transcript=True)
+    await idle_editor.initialize(ws, settings=settings, can=can)
+    await idle_editor.execute("acp.session.new")
+    if not reads:
+        idle_editor.stop_reading()
+    # The user is served all the same.
+    for _ in range(5):
+        await asyncio.sleep(0.1)
+        if reads:
+            assert await idle_editor.execute("acp.session.queue") == []
+    sidecar = itself(idle_editor.process.pid)
+    family = descendants(idle_editor.process.pid)
+    idle_editor.begin("shutdown")
+    idle_editor.notify("exit")
+    assert await survivors([sidecar], PROMPT_END) == set()
+    assert await survivors(family, 0.3) == set()
+    if not reads:
+        idle_editor.read_again()
+    assert await idle_editor.ended() == 0
 
 
 async def test_an_editor_that_goes_before_it_has_begun(ws: Path) -> None:

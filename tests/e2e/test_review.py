@@ -306,6 +306,29 @@ async def test_what_is_deleted_comes_back_as_it_was(desk: Desk) -> None:
     assert script.read_bytes() == data
 
 
+async def test_an_open_file_that_the_agent_moves_comes_back(desk: Desk) -> None:
+    file, moved = desk.file("a.py"), desk.ws / "b.py"
+    uri = desk.editor.open(file)
+    dirty = desk.file("dirty.py")
+    dirty_uri = desk.editor.open(dirty)
+    desk.editor.type(dirty_uri, 7, 5, " typed")
+    await desk.prompt()
+    desk.puppet.tool("t1", kind="move", locations=[{"path": str(file)}, {"path": str(moved)}])
+    await desk.arrived()
+    file.rename(moved)
+    dirty.unlink()
+    desk.puppet.tool("t1", "tool_call_update", status="completed")
+    assert await desk.names() == {"a.py": "deleted", "b.py": "created"}
+    done = await desk.step("revert")
+    assert done["conflicts"] == []
+    assert file.read_text() == desk.editor.documents[uri].text == LINES
+    assert not moved.exists()
+    # The user's unsaved text is in no danger, whatever became of its file.
+    assert desk.editor.documents[dirty_uri].text == LINES.replace("eight", "eight typed")
+    answer = await desk.puppet.read(dirty)
+    assert answer["result"]["content"] == LINES.replace("eight", "eight typed")
+
+
 async def test_bytes_come_back_exactly(desk: Desk) -> None:
     contents = {
         "crlf": (b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n"),
