@@ -192,7 +192,19 @@ class FakeSidecar:
                     "currentModeId": "ask",
                     "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "go", "name": "Go"}],
                 },
-                "configOptions": [],
+                "configOptions": [
+                    {
+                        "id": "model",
+                        "name": "Model",
+                        "type": "select",
+                        "currentValue": "small",
+                        "options": [
+                            {"value": "small", "name": "Small"},
+                            {"group": "g", "name": "G", "options": [{"value": "big", "name": "B"}]},
+                        ],
+                    },
+                    {"id": "think", "name": "Think", "type": "boolean", "currentValue": False},
+                ],
                 "commands": [{"name": "read", "description": "read a file"}],
             },
             "acp.session.prompt": {"stopReason": "end_turn"},

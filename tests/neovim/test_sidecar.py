@@ -255,6 +255,9 @@ def test_several_questions(nvim: Editor) -> None:
 def test_a_cancelled_command_stops(nvim: Editor) -> None:
     prompt(nvim, "/wait")
     wait_until(lambda: nvim.marked("transcript") and "◐ Wait" in conversation(nvim))
+    assert "demo is working" in nvim.lua("return vim.lsp.status()"), "Neovim's own progress"
+    nvim.command("Acp prompt /refuse")
+    wait_until(lambda: "+1" in statusline(nvim), "the second prompt to wait")
     nvim.command("Acp cancel")
     assert ended(nvim) == "cancelled"
     wait_until(lambda: "⊘ Wait" in conversation(nvim))

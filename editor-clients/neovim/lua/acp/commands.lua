@@ -58,6 +58,24 @@ local function agent_names()
   return names
 end
 
+---@return string[]
+local function config_values()
+  local session = require('acp.session').current()
+  local found = {}
+  for _, option in ipairs(session and session.options or {}) do
+    local choices = option.type == 'boolean' and { { value = 'true' }, { value = 'false' } }
+      or option.options
+      or {}
+    for _, choice in ipairs(choices) do
+      -- A choice, or a group of them.
+      for _, one in ipairs(choice.options or { choice }) do
+        found[#found + 1] = option.id .. ' ' .. one.value
+      end
+    end
+  end
+  return found
+end
+
 ---@type table<string, acp.Subcommand>
 local subcommands = {
   new = {
@@ -69,11 +87,12 @@ local subcommands = {
   },
   load = {
     run = function(call)
-      local id = call.words[#call.words]
-      if not id then
-        return tell.error(':Acp load [agent] {id}')
+      local agent, id = call.words[1], call.words[2]
+      if id then
+        require('acp.session').load(agent, id)
+      else
+        require('acp.session').pick(agent)
       end
-      require('acp.session').load(#call.words > 1 and call.words[1] or nil, id)
     end,
     complete = agent_names,
   },
@@ -116,6 +135,17 @@ local subcommands = {
         return mode.id
       end, session and session.modes and session.modes.availableModes or {})
     end,
+  },
+  config = {
+    run = function(call)
+      local id, value = call.text:match('^(%S+)%s+(.+)$')
+      if id then
+        require('acp.session').set_option(id, value)
+      else
+        tell.error(':Acp config {option} {value}')
+      end
+    end,
+    complete = config_values,
   },
   follow = {
     run = function(call)
@@ -183,6 +213,9 @@ local subcommands = {
     run = function()
       require('acp.client').stop()
     end,
+  },
+  messages = {
+    run = tell.show,
   },
   log = {
     run = function()

@@ -78,7 +78,7 @@ function M.target(name)
   return vim.uri_from_bufnr(0)
 end
 
----@param result { kept: string[], reverted: string[], conflicts: string[] }
+---@param result { kept: string[], reverted: string[], conflicts: string[], problems?: string[] }
 local function report(result)
   local parts = {}
   for _, name in ipairs({ 'kept', 'reverted', 'conflicts' }) do
@@ -87,7 +87,9 @@ local function report(result)
       parts[#parts + 1] = ('%d %s'):format(count, name)
     end
   end
-  local say = #(result.conflicts or {}) > 0 and tell.warn or tell.info
+  local is_whole = #(result.conflicts or {}) == 0 and #(result.problems or {}) == 0
+  local say = is_whole and tell.info or tell.warn
+  vim.list_extend(parts, result.problems or {})
   say(#parts > 0 and table.concat(parts, ', ') or 'nothing to do')
   event.emit('Reviewed', result)
 end

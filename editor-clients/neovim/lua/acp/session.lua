@@ -9,13 +9,19 @@ local M = {}
 ---@field id string
 ---@field agent string
 ---@field commands table[] What the agent understands as `/name`.
+---@field options acp.ConfigOption[] The agent's own settings.
+---@field queue integer Prompts that wait.
 ---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
 ---@field status? string
----@field usage? { used: integer, size: integer }
 ---@field follow? acp.Follow
 ---@field changes table[]
 ---@field running integer Prompts of ours that have not ended.
 ---@field ended boolean
+
+---@class acp.ConfigOption
+---@field id string
+---@field type string
+---@field options? table[] Choices, or groups of choices.
 
 ---@class acp.Follow
 ---@field enabled boolean
@@ -33,8 +39,16 @@ local current
 ---@return acp.Session
 local function known(id)
   if not sessions[id] then
-    sessions[id] =
-      { id = id, agent = 'agent', commands = {}, changes = {}, running = 0, ended = false }
+    sessions[id] = {
+      id = id,
+      agent = 'agent',
+      commands = {},
+      options = {},
+      changes = {},
+      queue = 0,
+      running = 0,
+      ended = false,
+    }
     current = current or id
   end
   return sessions[id]
@@ -97,6 +111,7 @@ local function opened(callback)
     session.agent = result.agent or session.agent
     session.modes = result.modes
     session.commands = result.commands or {}
+    session.options = result.configOptions or {}
     session.ended = false
     current = session.id
     require('acp.transcript').show(session.id)
@@ -111,6 +126,27 @@ end
 ---@param callback? fun(session: acp.Session)
 function M.new(argument, callback)
   client.execute('acp.session.new', argument, or_complain('no session', opened(callback)))
+end
+
+---Asks which of the agent's sessions to open again.
+---@param agent? string
+function M.pick(agent)
+  client.execute('acp.session.list', { agent = agent }, or_complain('no list', function(page)
+    if #page.sessions == 0 then
+      tell.info('the agent has no sessions here')
+      return
+    end
+    vim.ui.select(page.sessions, {
+      prompt = 'Open again',
+      format_item = function(row)
+        return ('%s  %s'):format(row.title or row.agentSessionId, row.updatedAt or '')
+      end,
+    }, function(row)
+      if row then
+        M.load(agent, row.agentSessionId)
+      end
+    end)
+  end))
 end
 
 ---@param agent? string
@@ -178,6 +214,41 @@ function M.set_mode(mode)
   end)
 end
 
+---Asks for what the agent has announced since the session was opened.
+---@param callback? fun(session: acp.Session)
+function M.look(callback)
+  local session = M.current()
+  if not session or session.ended then
+    return
+  end
+  local argument = { sessionId = session.id }
+  client.execute('acp.session.state', argument, or_complain('no state', function(state)
+    session.commands = state.commands or {}
+    session.options = state.configOptions or {}
+    session.modes = state.modes
+    if callback then
+      callback(session)
+    end
+  end))
+end
+
+---@param id string
+---@param value string
+function M.set_option(id, value)
+  local session = M.current()
+  local option = vim.iter(session and session.options or {}):find(function(one)
+    return one.id == id
+  end)
+  local argument = { configId = id, value = value }
+  if option and option.type == 'boolean' then
+    argument.value = value == 'true'
+  end
+  M.execute('acp.session.setConfigOption', argument, function(result)
+    session.options = result.configOptions or session.options
+    tell.info(('%s: %s'):format(id, value))
+  end)
+end
+
 ---@param word? 'on'|'off' The other one than now where it is left out.
 function M.follow(word)
   local session = M.current()
@@ -217,9 +288,7 @@ function M.on_transcript(_, params)
   for _, block in ipairs(params.blocks or {}) do
     if block.kind == 'status' then
       session.status = block.status
-      session.usage = block.usage or session.usage
-      session.agent = block.agent or session.agent
-      session.modes = block.modes or session.modes
+      session.queue = #(block.queue or {})
       session.ended = block.status == 'closed' or block.status == 'dead'
     elseif block.kind == 'permission' then
       require('acp.permission').on_state(block)
