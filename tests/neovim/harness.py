@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -179,8 +180,10 @@ def running(pid: int) -> bool:
 class FakeSidecar:
     """Speaks LSP on a socket, answers from a table, sends what a test tells it to."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "sidecar.sock")
+    def __init__(self) -> None:
+        # A short path: a socket's has about a hundred characters.
+        self.folder = tempfile.mkdtemp(prefix="acp-")
+        self.path = f"{self.folder}/socket"
         self.received: list[dict[str, Any]] = []
         self.results: dict[str, Any] = {
             "acp.session.new": {
@@ -327,5 +330,6 @@ class FakeSidecar:
 
     def close(self) -> None:
         self._listener.close()
+        shutil.rmtree(self.folder)
         if self._connection is not None:
             self._connection.close()

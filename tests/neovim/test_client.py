@@ -193,6 +193,22 @@ def test_a_growing_message_is_appended_and_the_view_follows(
     assert editor.cursor(win) == [5, 0], "a reader who went up is left there"
 
 
+def test_a_wiped_out_conversation_is_drawn_again(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    blocks = [message("user", "Hi", "u1"), message("agent", "On it.")]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    wait_until(lambda: "On it." in transcript(editor))
+    editor.command("bwipeout acp://s1")
+    assert editor.marked("transcript") == []
+    blocks = [message("agent", "Done.", "m2")]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    editor.command("Acp transcript")
+    wait_until(lambda: "Done." in transcript(editor))
+    drawn = ["❯ You", "Hi", "", "● demo", "On it.", "", "● demo", "Done.", "", ""]
+    assert transcript(editor) == drawn
+
+
 def test_thoughts_are_folded_and_can_be_opened(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
