@@ -279,12 +279,16 @@ class Documents:
 
     def all_at(self, path: str | os.PathLike[str]) -> list[Document]:
         """The open documents that show the file at ``path`` (mostly none or one)."""
+        found = self.all_at_real(path)
+        if found or (real := _real(os.fspath(path))) is None:
+            return found
+        return self.all_at_real(real)
+
+    def all_at_real(self, path: str | os.PathLike[str]) -> list[Document]:
+        """:meth:`all_at` for a path that is resolved already: without a look at the disk."""
         path = os.fspath(path)
-        found = self._by_real.get(path_key(path))
-        if not found:
-            real = _real(path)
-            found = self._by_real.get(path_key(str(real))) if real else None
-        return [document for document in found or () if _is_one(document.real, path)]
+        found = self._by_real.get(path_key(path), ())
+        return [document for document in found if _is_one(document.real, path)]
 
     def at(self, path: str | os.PathLike[str]) -> Document | None:
         """The open document that shows the file at ``path``: a dirty one before others."""

@@ -157,7 +157,7 @@ class Files:
 
     def still(self, path: Path, said: Said) -> bool:
         """Whether a file certainly says what it said before, without reading it."""
-        if any(document.dirty for document in self._documents.all_at(path)):
+        if any(document.dirty for document in self._documents.all_at_real(path)):
             return False
         stamp = None if isinstance(said, Missing) else said.stamp
         return (stamp is not None or isinstance(said, Missing)) and disk.stamp(path) == stamp
@@ -166,12 +166,14 @@ class Files:
         """Whether ``text`` is what the user last saved from an editor."""
         return any(
             document.last_saved is not None and same_text(document.last_saved, text)
-            for document in self._documents.all_at(path)
+            for document in self._documents.all_at_real(path)
         )
 
     def last_save(self, path: Path) -> tuple[int, str]:
         """A number that each saving by the user raises, and what was saved; 0 before one."""
-        saved = [(one.save_number, one.last_saved or "") for one in self._documents.all_at(path)]
+        saved = [
+            (one.save_number, one.last_saved or "") for one in self._documents.all_at_real(path)
+        ]
         return max(saved, default=(0, ""))
 
     def author_of(self, path: Path, said: Said) -> object | None:
@@ -363,7 +365,7 @@ class Files:
     ) -> Stamp:
         """Replace the file on disk, and bring along who has it open."""
         expected = None if isinstance(now, Missing) else now.stamp
-        shown = {document.uri: document.text for document in self._documents.all_at(path)}
+        shown = {document.uri: document.text for document in self._documents.all_at_real(path)}
         stamp = await _in_thread(lambda: disk.write(path, data, expected, mode=mode))
         if not shown:
             return stamp

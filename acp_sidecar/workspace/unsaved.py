@@ -64,7 +64,7 @@ class Unsaved:
         if raw is None:
             return Missing(path)
         text, bom = decode(raw.data, path)
-        if self._documents.all_at(path):
+        if self._documents.all_at_real(path):
             self.remember(text)
         return FileText(text, "disk", bom, raw.stamp)
 
@@ -83,7 +83,7 @@ class Unsaved:
         """
         unsaved = [
             document
-            for document in self._documents.all_at(path)
+            for document in self._documents.all_at_real(path)
             if document.dirty and not self._equals_disk(document, path)
         ]
         if len(unsaved) > 1 and len({document.text for document in unsaved}) > 1:
@@ -105,14 +105,14 @@ class Unsaved:
         now = time.monotonic()
         return any(
             not document.dirty and now - self._loads[document][1] < _SAVING_SECONDS
-            for document in self._documents.all_at(path)
+            for document in self._documents.all_at_real(path)
             if document in self._loads
         )
 
     def typed_on(self, path: Path) -> FileText | None:
         """What is on disk, where the editor had loaded that before the user went on."""
         stamp = disk.stamp(path)
-        for document in self._documents.all_at(path):
+        for document in self._documents.all_at_real(path):
             if document.dirty and self._loads.get(document, (None,))[0] == stamp:
                 with suppress(FileProblem):
                     now = self.on_disk(path)
