@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 NULL = type(None)
@@ -177,7 +178,7 @@ def _order(state: Json) -> None:
 
 
 def _merged(content: Json) -> None:
-    for one, other in zip(content, content[1:], strict=False):
+    for one, other in pairwise(content):
         both_text = one.get("type") == other.get("type") == "text"
         alike = one.get("annotations") == other.get("annotations")
         assert not (both_text and alike), "adjacent text was not merged"
