@@ -252,7 +252,8 @@ class Ledger:
         if number > entry.save_number:
             entry.save_number = number
             mark = isinstance(entry.now, FileText) and entry.now.bom
-            entry.moved(FileText(saved.removeprefix(BOM), "buffer", mark), by_agent=False)
+            text = FileText(saved.removeprefix(BOM), "buffer", mark)
+            self._take_in(entry, text, by_agent=False)
         if stamp != before and isinstance(said, FileText) and said.source == "buffer":
             between = self._files.typed_on(entry.path)
             if between is not None:
