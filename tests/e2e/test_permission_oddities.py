@@ -299,6 +299,28 @@ async def test_G09_an_editor_that_goes_has_not_said_no(
         assert await puppet.outcome(request) == "cancelled"
 
 
+async def test_R12_an_id_used_again_does_not_show_what_was_done_with(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    old = {"kind": "execute", "rawInput": {"command": "harmless"}}
+    puppet.tool("t1", title="old", status="completed", **old)
+    puppet.end_turn(prompt)
+    await turn
+    editor.start("acp.session.prompt", text="go")
+    await puppet.prompted()
+    puppet.ask({"title": "new"})
+    message = (await editor.dialog())["message"]
+    assert "harmless" not in message
+    assert "the agent gave none" in message
+    calls = (await checked(editor))["toolCalls"]
+    assert [(call["title"], call["rawInput"]) for call in calls] == [
+        ("old", old["rawInput"]),
+        ("new", None),
+    ]
+
+
 async def test_questions_without_a_usable_part_are_answered_all_the_same(
     editor: Editor, puppet: Puppet, session: Any
 ) -> None:
