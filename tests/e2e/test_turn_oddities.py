@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from acp_sidecar.workspace.uris import path_to_uri
 from tests.e2e.editor import Editor, LspError, capabilities
 from tests.e2e.findings import Findings
 from tests.e2e.puppet import OPTIONS, Puppet
@@ -306,6 +307,27 @@ async def test_what_an_agent_does_not_take_is_not_sent(
     link = {"type": "resource_link", "uri": "file:///x", "name": "x"}
     _, prompt = await begin(editor, puppet, content=[link])
     assert prompt["params"]["prompt"] == [text("go"), link]
+
+
+class TestEmbeddedContext:
+    @pytest.fixture
+    def settings(self, puppet: Puppet) -> dict[str, Any]:
+        puppet.capabilities = {"promptCapabilities": {"embeddedContext": True}}
+        return {"agents": {"puppet": puppet.setting}, "defaultAgent": "puppet"}
+
+    async def test_what_has_no_text_goes_as_a_link(
+        self, editor: Editor, puppet: Puppet, session: Any, ws: Path
+    ) -> None:
+        (ws / "picture").write_bytes(b"\x89PNG\0\xff")
+        uris = [path_to_uri(str(ws)), path_to_uri(f"{ws}/picture"), "https://x.test/page"]
+        _, prompt = await begin(editor, puppet, context=[{"uri": uri} for uri in uris])
+        links = prompt["params"]["prompt"][1:]
+        assert [(link["type"], link["uri"]) for link in links] == [
+            ("resource_link", uri) for uri in uris
+        ]
+        for gone in (f"file://{ws}/gone", "untitled:gone"):
+            with pytest.raises(LspError, match="No such file"):
+                await editor.execute("acp.session.prompt", text="x", context=[{"uri": gone}])
 
 
 async def test_a_start_can_be_cancelled_from_its_progress(
