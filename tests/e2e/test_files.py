@@ -7,6 +7,7 @@ import asyncio
 import ctypes
 import json
 import os
+import random
 import re
 import socket
 import stat
@@ -1272,6 +1273,51 @@ async def test_S11_a_write_behind_a_cancel_is_not_made(
     editor.start("acp.session.prompt", text="again")
     await puppet.prompted()
     assert done(await puppet.write(ws / "new.py", "x\n"))
+
+
+@pytest.mark.parametrize("kind", ["vscode", "neovim"])
+async def test_F01_no_line_is_lost_while_both_write(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any], kind: str
+) -> None:
+    """The user types and saves while the agent reads and writes: what was typed is there
+    once, and so is what the agent was told it has written."""
+    editor, file, chance = idle_editor, ws / "a.txt", random.Random(kind)
+    file.write_text("".join(f"base {number}\n" for number in range(30)))
+    if kind == "neovim":
+        await LikeNeovim.start(editor, ws, settings=settings)
+    else:
+        await editor.initialize(ws, settings=settings)
+        editor.answers[EDIT] = LikeVsCode(editor)
+    await editor.execute("acp.session.new")
+    uri = editor.open(file)
+    typed: list[str] = []
+    written: list[str] = []
+    refused: list[str] = []
+
+    async def agent() -> None:
+        for number in range(5):
+            lines = text(await puppet.read(file)).splitlines(keepends=True)
+            mine = f"agent {number}\n"
+            lines.insert(chance.randrange(len(lines)), mine)
+            await asyncio.sleep(chance.choice([0, 0.05]))
+            answer = await puppet.write(file, "".join(lines))
+            (written if "result" in answer else refused).append(mine)
+
+    writing = asyncio.create_task(agent())
+    while not writing.done():
+        typed.append(f"user {len(typed)}\n")
+        editor.type(uri, chance.randrange(30), 0, typed[-1])
+        if chance.random() < 0.3:
+            editor.save(uri, file)
+        await asyncio.wait([writing], timeout=chance.choice([0.02, 0.1, 0.3]))
+    await writing
+    assert written
+    after = await in_step(editor, puppet, file, uri)
+    assert [after.count(line) for line in typed + written] == [1] * (len(typed) + len(written))
+    assert [line for line in refused if after.count(line) > 1] == []
+    await editor.execute("acp.review.revert")
+    after = await in_step(editor, puppet, file, uri)
+    assert [after.count(line) for line in typed] == [1] * len(typed)
 
 
 # --- an editor like Neovim ----------------------------------------------------------------------

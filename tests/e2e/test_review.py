@@ -484,8 +484,8 @@ async def test_the_baseline_is_what_was_there_at_the_first_mention(
     elif mention == "diff":
         desk.report("t1", file, LINES, new, status="pending")
     elif mention == "permission":
-        desk.report_only = {"type": "diff", "path": path, "oldText": LINES, "newText": new}
-        request = puppet.ask({"title": "Edit", "kind": "edit", "content": [desk.report_only]})
+        diff = {"type": "diff", "path": path, "oldText": LINES, "newText": new}
+        request = puppet.ask({"title": "Edit", "kind": "edit", "content": [diff]})
         await desk.editor.dialog()
         desk.editor.click("Allow")
         assert await puppet.outcome(request) == "yes"
