@@ -202,6 +202,11 @@ async def test_R13_a_question_outlives_the_end_of_its_turn(
     assert (await checked(editor))["status"] == "requires_action"
     editor.click("Allow")
     assert await puppet.outcome(request) == "yes"
+    # Cancelled by the user though no turn runs.
+    request = puppet.ask({"toolCallId": "t3"})
+    await editor.dialog(3)
+    await editor.execute("acp.session.cancel")
+    assert await puppet.outcome(request) == "cancelled"
     # In one write with the end of a turn.
     _, turn = editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()
@@ -211,7 +216,7 @@ async def test_R13_a_question_outlives_the_end_of_its_turn(
         {"id": "late", "method": "session/request_permission", "params": asking(puppet)},
     )
     await turn
-    await editor.dialog(3)
+    await editor.dialog(4)
     editor.click("Allow")
     assert await puppet.outcome("late") == "yes"
     assert (await checked(editor))["status"] == "idle"
