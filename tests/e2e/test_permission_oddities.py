@@ -304,6 +304,17 @@ async def test_G09_an_editor_that_goes_has_not_said_no(
         assert await puppet.outcome(request) == "cancelled"
 
 
+async def test_R05_many_unusable_questions_are_no_wall_of_messages(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    requests = [puppet.ask({"toolCallId": str(number)}, []) for number in range(20)]
+    for request in requests:
+        assert await puppet.outcome(request) == "cancelled"
+    await checked(editor)
+    assert editor.all(DIALOG) == []
+    assert 1 <= len(editor.all("window/showMessage")) <= 7
+
+
 async def test_R12_an_id_used_again_does_not_show_what_was_done_with(
     editor: Editor, puppet: Puppet, session: Any
 ) -> None:
