@@ -264,6 +264,22 @@ async def test_T08_broken_fields_cost_themselves_and_no_more(
     assert [one["severity"] for one in state["notices"]] == ["odd"]
 
 
+async def test_answers_that_cannot_be_read_are_said_to_be_so(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    option = {"id": "o", "name": "O", "type": "boolean", "currentValue": True}
+    puppet.update("config_option_update", configOptions=[option])
+    puppet.answers["session/set_config_option"] = lambda params: None
+    await editor.eventually(lambda: _options(editor))
+    with pytest.raises(LspError, match="cannot be read"):
+        await editor.execute("acp.session.setConfigOption", configId="o", value=False)
+    assert len((await checked(editor))["configOptions"]) == 1
+
+
+async def _options(editor: Editor) -> Any:
+    return (await editor.state())["configOptions"]
+
+
 async def test_S06_a_load_in_one_write_with_a_question(
     editor: Editor, puppet: Puppet, session: Any
 ) -> None:
