@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -521,10 +522,11 @@ class Sessions:
 
 def _folder(cwd: str) -> str:
     """One form of a session's folder; its links stay, they are how the user sees it."""
-    path = Path(cwd).expanduser()
+    # Not pathlib's: a name of nobody, or one that cannot be, is no folder and not an error.
+    path = Path(os.path.expanduser(cwd))  # noqa: PTH111
     if not path.is_absolute():
         raise AgentUnusable(f"The session's folder {cwd!r} must be an absolute path.")
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112
         raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
     return canonical(str(path))
 

@@ -264,6 +264,16 @@ async def test_T08_broken_fields_cost_themselves_and_no_more(
     assert [one["severity"] for one in state["notices"]] == ["odd"]
 
 
+async def test_a_folder_that_cannot_be_is_refused(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    for folder in ("/" + "x" * 300, "/a\0b", "~nobody-of-this-name/x", "relative", "\ud800"):
+        for command in ("acp.session.new", "acp.session.load"):
+            with pytest.raises(LspError, match="session's folder"):
+                await editor.execute(command, cwd=folder, agentSessionId="old")
+    assert puppet.connections == 1
+
+
 async def test_answers_that_cannot_be_read_are_said_to_be_so(
     editor: Editor, puppet: Puppet, session: Any
 ) -> None:
