@@ -22,7 +22,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return agent.main(given[1:])
     parsed = _parser().parse_args(given)
-    return _RUN[parsed.run](parsed)
+    try:
+        code = _RUN[parsed.run](parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read what we print has read enough, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

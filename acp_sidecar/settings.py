@@ -61,13 +61,18 @@ class Settings:
 
 @frozen
 class Problem:
-    """A value that was left out: where it stands (``follow.maxPerSecond``) and what to do."""
+    """A value that was left out: where it stands (``follow.maxPerSecond``) and what to do.
+
+    ``source`` is the file it was read from, None for an editor's settings.
+    """
 
     setting: str
     message: str
+    source: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.setting}: {self.message}"
+        where = f" (in {self.source})" if self.source else ""
+        return f"{self.setting}: {self.message}{where}"
 
 
 class Misfit(ValueError):
@@ -290,4 +295,5 @@ def load(path: Path | None = None) -> tuple[Settings, tuple[Problem, ...]]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         return Settings(), (Problem(str(path), f"is not valid TOML: {error}"),)
-    return merge(Settings(), values)
+    settings, problems = merge(Settings(), values)
+    return settings, tuple(evolve(problem, source=str(path)) for problem in problems)

@@ -45,11 +45,15 @@ class CommandNotFound(CannotStart):
     """
 
     def __init__(self, command: str, path: str, detail: str = "") -> None:
-        super().__init__(
-            f"cannot find the command {command!r}{detail}. Searched PATH: {path or '(empty)'}."
-            " Give its absolute path as the agent's command, or a PATH in the agent's env:"
-            " an editor that was not started from a terminal may have a shorter one."
-        )
+        if Path(command).expanduser().is_absolute():
+            said = f"there is no program {command!r}{detail}: correct the agent's command."
+        else:
+            said = (
+                f"cannot find the command {command!r}{detail}. Searched PATH: {path or '(empty)'}."
+                " Give its absolute path as the agent's command, or a PATH in the agent's env:"
+                " an editor that was not started from a terminal may have a shorter one."
+            )
+        super().__init__(said)
         self.command = command
         self.path = path
 

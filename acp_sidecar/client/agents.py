@@ -100,8 +100,9 @@ class Agent:
                 on_exit=self._exited,
             )
         except CannotStart as error:
-            hint = f" {self._entry.install_hint}" if self._entry.install_hint else ""
-            raise AgentUnusable(f"{error}{hint}") from error
+            # What to do comes first: an editor may cut the rest.
+            hint = f"{self._entry.install_hint}. " if self._entry.install_hint else ""
+            raise AgentUnusable(f"{self.name} is not there. {hint}{error}") from error
         try:
             self.info = await self._greet()
         except BaseException:

@@ -108,6 +108,7 @@ class Permissions:
         if session is not None:
             session.permission_asked(asked, request)
         self._open[request_id] = entry
+        logger.info("%s asks: %s (%r)", agent.name, request_id, asked.kind)
         if session is not None and not session.takes_questions:
             self._close(entry, None, "cancelled")
             return
@@ -162,6 +163,7 @@ class Permissions:
     def _close(self, entry: _Open, option_id: str | None, state: str) -> None:
         request_id = entry.question.request_id
         self._open.pop(request_id, None)
+        logger.info("%s is %s", request_id, state)
         entry.incoming.result(entry.agent.wire.permission_outcome(option_id))
         if entry.session is not None:
             entry.session.permission_closed(request_id, state, option_id)

@@ -330,6 +330,7 @@ class Sessions:
         self._sessions[state.session_id] = session
         session.publish(session.state.opened(opened))
         self._routes.attach(session)
+        logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
 
     # --- within a session -----------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from acp_sidecar.session.change import Change
     from acp_sidecar.settings import Settings
     from acp_sidecar.tasks import Tasks
+
+logger = logging.getLogger(__name__)
 
 _SETTLE_SECONDS: Final = 30
 """How long a turn's end waits for file answers that the agent asked for before it ended."""
@@ -203,6 +206,7 @@ class Turns:
         session.prepare_turn()
         prompt.number, changes = session.state.begin_turn(prompt.blocks)
         session.publish(changes)
+        logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
         params = agent.wire.prompt(session.state.agent_session_id or "", prompt.blocks)
         ended: TurnEnded | None = None
@@ -240,6 +244,9 @@ class Turns:
         elif ended is not None and ended.stop_reason is None:
             ended = evolve(ended, stop_reason="end_turn")
         session.publish(session.state.apply(ended or TurnEnded(None)))
+        logger.info(
+            "%s: the turn ends: %s", session.agent_name, ended.stop_reason if ended else "failed"
+        )
         self.last_was_cancelled = prompt.cancelled
         self.running = None
         session.turn_over(prompt, ended)

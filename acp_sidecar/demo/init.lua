@@ -2,6 +2,7 @@
 local demo = vim.json.decode(vim.env.ACP_DEMO, { luanil = { object = true } })
 
 vim.opt.runtimepath:prepend(demo.plugin)
+pcall(vim.cmd.helptags, demo.plugin .. '/doc') -- an installation may be read-only
 vim.o.swapfile = false
 vim.o.laststatus = 3
 vim.o.number = true

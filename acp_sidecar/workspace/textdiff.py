@@ -35,6 +35,7 @@ _WORDS_OF_LINES: Final = 400
 """More changed lines in a row have been written anew."""
 _EDIT_IS_WORTH: Final = 16
 """Characters that an edit more has to leave alone."""
+_ENDS: Final = re.compile(r"\r+\n")
 _WORD: Final = re.compile(r"\r\n|\w+|[^\w]")
 
 
@@ -106,22 +107,23 @@ def fit(text: str, like: str) -> str:
 
     Lines that both have stay as they are in ``like``, byte for byte; all others end the
     way most lines of ``like`` do. Only line ends change, and only where ``like`` has any.
-    A ``\\r`` alone is a line end only in a text without ``\\n``.
+    A ``\\r`` alone is a line end only in a text without ``\\n``; those before a ``\\n`` belong
+    to its line end.
     """
-    if "\r" not in text and "\r" not in like:
+    if text == like or ("\r" not in text and "\r" not in like):
         return text
     most = line_end(like)
     if most is None:
         return text
-    plain = text.replace("\r\n", "\n")
+    plain = _ENDS.sub("\n", text)
     if most == "\r":
         return plain.replace("\n", "\r")
-    if like.count("\r\n") in (0, like.count("\n")):
+    if "\r\r\n" not in like and like.count("\r\n") in (0, like.count("\n")):
         return plain if most == "\n" else plain.replace("\n", "\r\n")
     theirs = split_lines(like, "lf")
     ours = split_lines(plain, "lf")
     result = [line[:-1] + most if line.endswith("\n") else line for line in ours]
-    for a, b, length in _kept([line.replace("\r\n", "\n") for line in theirs], ours):
+    for a, b, length in _kept([_ENDS.sub("\n", line) for line in theirs], ours):
         result[b : b + length] = theirs[a : a + length]
     return "".join(result)
 

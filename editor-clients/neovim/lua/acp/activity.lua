@@ -67,7 +67,9 @@ function M.watch(group)
     end
   end)
   on('WinScrolled', function()
-    if vim.v.event[tostring(reveal.window() or '')] then
+    local scrolled = vim.v.event[tostring(reveal.window() or '')]
+    -- A window that grows or shrinks scrolls too, and nobody meant that.
+    if scrolled and scrolled.height == 0 and scrolled.width == 0 then
       moved()
     end
   end)

@@ -98,7 +98,7 @@ function M.open(attached)
     vim.w[win].acp = 'prompt'
     vim.wo[win].winfixheight = true
   end
-  vim.wo[win].winbar = (' Prompt%s — <CR> sends'):format(
+  vim.wo[win].winbar = (' Prompt%s — <C-s> sends, in Normal mode <CR>'):format(
     #context > 0 and (' with %d attached'):format(#context) or ''
   )
   require('acp.session').look()

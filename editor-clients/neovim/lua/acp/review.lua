@@ -79,12 +79,14 @@ function M.target(name)
 end
 
 ---@param result { kept: string[], reverted: string[], conflicts: string[], problems?: string[] }
-local function report(result)
+---@param step 'keep'|'revert'|'undo'
+local function report(result, step)
   local parts = {}
   for _, name in ipairs({ 'kept', 'reverted', 'conflicts' }) do
     local count = #(result[name] or {})
     if count > 0 then
-      parts[#parts + 1] = ('%d %s'):format(count, name)
+      local undone = step == 'undo' and name ~= 'conflicts'
+      parts[#parts + 1] = ('%d %s'):format(count, undone and 'no longer ' .. name or name)
     end
   end
   local is_whole = #(result.conflicts or {}) == 0 and #(result.problems or {}) == 0
@@ -97,7 +99,9 @@ end
 ---@param step 'keep'|'revert'|'undo'
 ---@param uri? string All files where it is left out.
 function M.step(step, uri)
-  session.execute('acp.review.' .. step, { uri = uri }, report)
+  session.execute('acp.review.' .. step, { uri = uri }, function(result)
+    report(result, step)
+  end)
 end
 
 ---@param name string
