@@ -77,6 +77,28 @@ async def test_an_agent_that_writes_the_disk_besides(
     assert editor.all("window/showMessage") == []
 
 
+async def test_an_agent_that_writes_twice_and_an_editor_that_does_not_reload(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
+) -> None:
+    """It writes through the client and then by itself: one change, shown and taken back once."""
+    file = ws / "app.py"
+    before, after = "one\ntwo\n", "one\nTWO\n"
+    file.write_text(before)
+    uri = editor.open(file)
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert "result" in await puppet.write(file, after)
+    file.write_text(after)
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    assert editor.documents[uri].text == after
+    assert file.read_text() == after
+    (change,) = await editor.execute("acp.review.list")
+    assert change["status"] == "modified"
+    await editor.execute("acp.review.revert")
+    assert file.read_text() == editor.documents[uri].text == before
+
+
 async def test_an_agent_that_writes_the_disk_alone(
     editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
 ) -> None:
