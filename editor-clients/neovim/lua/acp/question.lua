@@ -256,7 +256,7 @@ function M.show(question, others, choose)
       border = 'rounded',
       title = ' ' .. question.head .. ' ',
       title_pos = 'left',
-      footer = ' :Acp permission ',
+      footer = ' :Acp permission goes here | a number, <CR> answers | D diff | q leaves ',
       footer_pos = 'right',
       focusable = false,
       zindex = 60,

@@ -145,6 +145,8 @@ function M.side_by_side(path, before, after)
   vim.api.nvim_win_call(left, function()
     vim.cmd.diffthis()
   end)
+  vim.wo[left].winbar = ' Before the agent'
+  vim.wo[right].winbar = ' After | :tabclose leaves'
 end
 
 ---Compares a changed file with what it was before the agent.
