@@ -12,7 +12,6 @@ from attrs import frozen
 
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.textdiff import line_end
 
 BOM: Final = "\ufeff"
 
@@ -26,11 +25,6 @@ class FileText:
     bom: bool = False
     stamp: Stamp | None = None
     """The state of the file it was read from; None for a buffer."""
-
-    @property
-    def eol(self) -> str | None:
-        """How most of its lines end; None where none does."""
-        return line_end(self.text)
 
     @property
     def data(self) -> bytes:
