@@ -155,12 +155,12 @@ class Files:
             return True
         return self._unsaved.reloaded(document)
 
-    def still(self, path: Path, said: Said) -> bool:
-        """Whether a file certainly says what it said before, without reading it."""
+    def still(self, path: Path, stamp: Stamp | None, *, missing: bool) -> bool:
+        """Whether a file certainly says what it said in the state ``stamp``, or is still
+        missing, without reading it."""
         if any(document.dirty for document in self._documents.all_at(path)):
             return False
-        stamp = None if isinstance(said, Missing) else said.stamp
-        return (stamp is not None or isinstance(said, Missing)) and disk.stamp(path) == stamp
+        return (stamp is not None or missing) and disk.stamp(path) == stamp
 
     def saved_by_user(self, path: Path, text: str) -> bool:
         """Whether ``text`` is what the user last saved from an editor."""
