@@ -39,7 +39,7 @@ from acp_sidecar.workspace.positions import Encoding, Position, Range
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
-    from acp_sidecar.trace import Recorder
+    from acp_sidecar.trace import Recorder, Wire
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +100,7 @@ class App:
             enabled=self.settings.follow_enabled,
             per_second=lambda: self.settings.follow_per_second,
             folders=self._folder_paths,
+            congested=lambda: server.congested,
         )
         self._review = Review(server, self.documents, wanted=features.changes)
         self._operations = commands.Operations(
@@ -188,10 +189,12 @@ class App:
     def _document_changed(
         self, uri: str, version: int | None, changes: Sequence[ContentChange]
     ) -> None:
+        known = self.documents.get(uri)
+        before = known.text if known is not None and self._follow.watches else None
         document = self.documents.change(uri, version, [_text_change(one) for one in changes])
         if document is None:
             return
-        if self._follow.watches and not self.files.ours(document):
+        if before not in (None, document.text) and not self.files.ours(document):
             self._follow.user_acted()
         self._files_moved(document.real)
 
@@ -286,6 +289,7 @@ class App:
 
     def files_changed(self, session: SessionView) -> None:
         self._review.changed(session)
+        self._follow.files_changed(session)
 
     def queue_changed(self, session: SessionView) -> None:
         self._transcript.queue_changed(session)
@@ -306,17 +310,19 @@ def _text_change(change: ContentChange) -> TextChange:
     return TextChange(Range(Position(first, start), Position(last, end)), change.text)
 
 
-def serve(settings: Settings, problems: Sequence[Problem], trace: Path | None = None) -> int:
-    """Run the sidecar on stdin and stdout until the editor is done; the exit code."""
-    recorder = None
-    if trace is not None:
-        from acp_sidecar.trace import Recorder
+def serve(
+    settings: Settings,
+    problems: Sequence[Problem],
+    recorder: Recorder | None = None,
+    wire: Wire | None = None,
+) -> int:
+    """Run the sidecar on stdin and stdout until the editor is done; the exit code.
 
-        recorder = Recorder(trace)
+    ``recorder`` takes the agents' traffic, ``wire`` the editor's.
+    """
     server = SidecarServer("acp-sidecar", __version__)
     app = App(server, settings, recorder)
-    if recorder is not None:
-        server.protocol.record = recorder.editor()
+    server.protocol.record = wire
     initialized = server.on_initialized
 
     async def tell_problems() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -64,6 +65,7 @@ def _serve(arguments: argparse.Namespace) -> int:  # noqa: RET503 - leave() does
     from acp_sidecar import app, settings
     from acp_sidecar.editor.ending import leave
     from acp_sidecar.editor.logs import Logs
+    from acp_sidecar.trace import Recorder
 
     try:
         logs = Logs(arguments.log_level.upper(), arguments.log_file)
@@ -71,7 +73,13 @@ def _serve(arguments: argparse.Namespace) -> int:  # noqa: RET503 - leave() does
         print(f"acp-sidecar: cannot log to {arguments.log_file}: {error}", file=sys.stderr)
         return 1
     loaded, problems = settings.load()
-    code = app.serve(loaded, problems, arguments.trace)
+    try:
+        recorder = Recorder(arguments.trace) if arguments.trace else None
+        wire = recorder.editor() if recorder else None
+    except OSError as error:
+        print(f"acp-sidecar: cannot record in {arguments.trace}: {error}", file=sys.stderr)
+        return 1
+    code = app.serve(loaded, problems, recorder, wire)
     logs.stop()
     # Not a return: a thread that sits in a dead disk's read must not keep us alive.
     leave(code)
@@ -104,6 +112,10 @@ def _replay(arguments: argparse.Namespace) -> int:
 
     try:
         return trace.show(arguments.trace, state=arguments.state)
+    except BrokenPipeError:
+        # Whoever reads it has seen enough. Python flushes once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (OSError, ValueError) as error:
         print(f"acp-sidecar: cannot replay {arguments.trace}: {error}", file=sys.stderr)
         return 1

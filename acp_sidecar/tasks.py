@@ -37,6 +37,11 @@ class Tasks:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    @property
+    def busy(self) -> bool:
+        """Whether any of them is not done."""
+        return bool(self._tasks)
+
     async def settle(self, timeout: float) -> bool:
         """Wait until all tasks begun so far are done; False where ``timeout`` seconds passed."""
         tasks = set(self._tasks)

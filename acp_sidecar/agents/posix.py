@@ -233,13 +233,19 @@ class PosixProcess:
             self._stdin.close()
         if await self._patiently(0):
             return
-        if self._stdin is not None:
-            self._stdin.abort()
+        self._drop_stdin()
         watchdog.ask_to_end(self.pid)
         if await self._patiently(1):
             return
         watchdog.signal_group(self.pid, signal.SIGKILL)
         await self._patiently(2)
+
+    def _drop_stdin(self) -> None:
+        stdin = self._stdin
+        # A pipe that is about to close and has nothing left to say is aborted once too often:
+        # asyncio then fails in a callback of its own.
+        if stdin is not None and not (stdin.is_closing() and not stdin.get_write_buffer_size()):
+            stdin.abort()
 
     async def _patiently(self, stage: int) -> bool:
         """Waits for the exit as long as the present patience allows; it may shrink meanwhile."""
@@ -305,8 +311,7 @@ class PosixProcess:
             if descriptor >= 0:
                 self._loop.remove_reader(descriptor)
                 os.close(descriptor)
-        if self._stdin is not None:
-            self._stdin.abort()
+        self._drop_stdin()
 
     def _reap(self) -> None:
         """Waits for the leader, just killed if not gone before, and gives its number back."""

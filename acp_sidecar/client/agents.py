@@ -5,6 +5,7 @@ What it says is read here, version and all, and handed in order to an :class:`In
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import time
@@ -18,6 +19,7 @@ from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
 from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, resolve, spawn
 from acp_sidecar.client.ports import Refused
+from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
@@ -28,6 +30,7 @@ _LONG_LINE: Final = 1 << 16
 """Bytes that a Python agent reads of one line unless it has asked for more."""
 _RIGHT_AFTER: Final = 5
 """Seconds within which an agent's end may be due to the long line it was sent."""
+_DETAIL_CHARACTERS: Final = 1_000
 
 
 class Inbox(Protocol):
@@ -118,7 +121,7 @@ class Agent:
             info = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:
             raise AgentUnusable(
-                f"{self.name} ({self.command_line}) cannot be used: {error}"
+                f"{self.name} ({self.command_line}) cannot be used: {explained(error)}"
             ) from error
         if info.protocol_version != self.wire.PROTOCOL_VERSION:
             raise AgentUnusable(
@@ -126,6 +129,22 @@ class Agent:
                 f"speaks {self.wire.PROTOCOL_VERSION}. Install a matching version of one of them."
             )
         return info
+
+    def login_advice(self, error: AgentError) -> str:
+        """How to log in where the agent says that it needs a login; no full stop."""
+        needs = f"{self.name} needs a login ({explained(error)})"
+        methods = self.info.auth_methods
+        if not methods:
+            return (
+                f"{needs} and names no way to do it here. Log in with its own command in a "
+                f"terminal: {self.command_line}"
+            )
+        offered = "; ".join(
+            f"{method.name} (methodId {method.id!r})"
+            + (f": {method.description}" if method.description else "")
+            for method in methods
+        )
+        return f"{needs}. It offers {offered}. Use acp.agent.login"
 
     def _last_words(self) -> str:
         tail = self.process.stderr_tail().strip() if self.process else ""
@@ -162,12 +181,23 @@ class Agent:
     # --- speaking with it -------------------------------------------------------------
 
     async def call(
-        self, method: str, params: Mapping[str, Any], *, timeout: float | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        on_result: Callable[[Json], None] | None = None,
     ) -> Json:
         """Ask the agent; see :meth:`Connection.call`."""
-        return await self.connection.call(method, params, timeout=timeout)
+        return await self.connection.call(method, params, timeout=timeout, on_result=on_result)
 
-    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+    async def ask(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        on_result: Callable[[Json], None] | None = None,
+    ) -> Json:
         """:meth:`call` within ``timeouts.initialize``.
 
         Raises :class:`AgentUnusable` where no answer comes in time, :class:`AgentError` and
@@ -175,7 +205,7 @@ class Agent:
         """
         timeout = self._settings.initialize_timeout
         try:
-            return await self.call(method, params, timeout=timeout)
+            return await self.call(method, params, timeout=timeout, on_result=on_result)
         except TimeoutError as error:
             raise AgentUnusable(
                 f"{self.name} did not answer {method} within {timeout:g} s "
@@ -201,3 +231,17 @@ class Agent:
     def lost(self, reason: AgentGone) -> None:
         self.gone = reason
         self._inbox.ended(self, reason)
+
+
+def explained(error: Exception) -> str:
+    """An error of the agent's with what it gives as ``data``: many agents say only there
+    what has gone wrong ("Internal error", and the reason as ``data.details``)."""
+    data = error.data if isinstance(error, AgentError) else None
+    if isinstance(data, Mapping):
+        texts = [value for value in data.values() if isinstance(value, str) and value.strip()]
+        data = texts[0] if len(texts) == len(data) == 1 else data
+    if not data or (isinstance(data, str) and data in str(error)):
+        return str(error)
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    more = "…" if len(text) > _DETAIL_CHARACTERS else ""
+    return f"{error}: {visible(text.strip())[:_DETAIL_CHARACTERS]}{more}"

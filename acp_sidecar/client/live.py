@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
 
+_LATE_WORDS_SECONDS: Final = 1.0
+"""Some agents answer the prompt first and say what they have to say just after."""
 _PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
@@ -209,6 +211,13 @@ class LiveSession:
         if ended is None or prompt.cancelled or prompt.number is None:
             return
         if not self.state.said_anything(prompt.number):
+            self.tasks.start(
+                self._tell_of_silence(prompt.number, ended), name="watch for late words"
+            )
+
+    async def _tell_of_silence(self, turn: int, ended: TurnEnded) -> None:
+        await asyncio.sleep(_LATE_WORDS_SECONDS)
+        if not self.state.said_anything(turn):
             self.editor.tell(
                 "warning",
                 f"{self.agent.name} ended the turn ({ended.stop_reason}) without a word. The "

@@ -36,6 +36,7 @@ class Routes:
         self._sessions: dict[tuple[Agent, str], LiveSession] = {}
         self._opening: dict[Agent, int] = {}
         self._early: dict[Agent, deque[tuple[str, Event]]] = {}
+        self._closed: dict[Agent, set[str]] = {}
 
     # --- which session ----------------------------------------------------------------
 
@@ -43,6 +44,7 @@ class Routes:
         """From now on the session's messages go to it; early ones go first."""
         agent, agent_session_id = session.agent, session.state.agent_session_id or ""
         self._sessions[agent, agent_session_id] = session
+        self._closed.get(agent, set()).discard(agent_session_id)
         early = self._early.get(agent, deque())
         for pair in list(early):
             if pair[0] == agent_session_id:
@@ -51,7 +53,10 @@ class Routes:
 
     def detach(self, session: LiveSession) -> None:
         """The session's messages go nowhere any more."""
-        self._sessions.pop((session.agent, session.state.agent_session_id or ""), None)
+        agent, agent_session_id = session.agent, session.state.agent_session_id or ""
+        if self._sessions.get((agent, agent_session_id)) is session:
+            del self._sessions[agent, agent_session_id]
+            self._closed.setdefault(agent, set()).add(agent_session_id)
 
     def find(self, agent: Agent, agent_session_id: str) -> LiveSession | None:
         """The open session of this agent and id."""
@@ -107,12 +112,17 @@ class Routes:
 
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         self._ended(agent, reason)
+        self._closed.pop(agent, None)
 
     # --- the methods ----------------------------------------------------------------------
 
     def _request_permission(self, agent: Agent, request: IncomingRequest) -> None:
         asked = agent.wire.permission_request(request.params)
         session = self.find(agent, asked.agent_session_id)
+        if session is None and asked.agent_session_id in self._closed.get(agent, ()):
+            # The user has done with that session; only one nobody knew may be another's.
+            request.result(agent.wire.permission_outcome(None))
+            return
         self._permissions.asked(request, asked, agent, session)
 
     def _read_text_file(self, agent: Agent, request: IncomingRequest) -> None:

@@ -23,7 +23,7 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable
+from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
@@ -120,9 +120,7 @@ class Sessions:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
         params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
-        with self._routes.opening(running):
-            opened = await self._open(running, "session/new", params, None)
-            return self._live(running, cwd, roots, opened)
+        return await self._begin(running, cwd, roots, "session/new", params)
 
     async def restore(
         self,
@@ -155,23 +153,23 @@ class Sessions:
         params = _valid(lambda: build(agent_session_id, cwd, (), mcp_servers))
         method = f"session/{how}"
         if how == "fork":
-            # Some agents speak of the new session before they name it.
-            with self._routes.opening(running):
-                opened = await self._open(running, method, params, None)
-                return self._live(running, cwd, roots, opened)
+            return await self._begin(running, cwd, roots, method, params)
         known = self._routes.find(running, agent_session_id)
         if known is not None:
             raise NoSession(
                 f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
             )
         session = self._live(running, cwd, roots, SessionOpened(agent_session_id), loading=True)
+
+        def loaded(opened: SessionOpened) -> None:
+            session.loading = False
+            session.publish(session.state.opened(opened))
+
         try:
-            opened = await self._open(running, method, params, agent_session_id)
+            await self._open(running, method, params, agent_session_id, loaded)
         except BaseException:
             self._forget(session)
             raise
-        session.loading = False
-        session.publish(session.state.opened(opened))
         return session
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
@@ -218,25 +216,60 @@ class Sessions:
                     raise
         return agent, cwd
 
-    async def _open(
-        self, agent: Agent, method: str, params: Mapping[str, Any], agent_session_id: str | None
-    ) -> SessionOpened:
+    async def _begin(
+        self, agent: Agent, cwd: str, roots: Roots, method: str, params: Mapping[str, Any]
+    ) -> LiveSession:
+        """A session whose id the agent gives; some speak of it before they name it."""
+        begun: list[LiveSession] = []
         try:
-            result = await agent.ask(method, params)
-            opened: SessionOpened = agent.wire.session_opened(result, agent_session_id)
+            with self._routes.opening(agent):
+                await self._open(
+                    agent,
+                    method,
+                    params,
+                    None,
+                    lambda opened: begun.append(self._live(agent, cwd, roots, opened)),
+                )
+        except BaseException:
+            for session in begun:
+                self._forget(session)
+            raise
+        return begun[0]
+
+    async def _open(
+        self,
+        agent: Agent,
+        method: str,
+        params: Mapping[str, Any],
+        agent_session_id: str | None,
+        opened: Callable[[SessionOpened], None],
+    ) -> None:
+        """Ask for a session. ``opened`` is called when the answer's turn has come: what the
+        agent wants in the same breath already finds the session."""
+        try:
+            await agent.ask(
+                method,
+                params,
+                on_result=lambda result: opened(
+                    agent.wire.session_opened(result, agent_session_id)
+                ),
+            )
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
-                raise AgentUnusable(_login_advice(agent, error)) from error
-            raise AgentUnusable(f"{agent.name} refused {method}: {error}") from error
+                raise AgentUnusable(
+                    f"{agent.login_advice(error)}, then open the session again."
+                ) from error
+            raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
-        return opened
 
     async def _ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
         try:
             return await agent.ask(method, params)
         except (AgentError, AgentGone) as error:
-            raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
+            raise AgentUnusable(
+                f"{agent.name} could not answer {method}: {explained(error)}"
+            ) from error
 
     def _live(
         self,
@@ -247,6 +280,11 @@ class Sessions:
         *,
         loading: bool = False,
     ) -> LiveSession:
+        if self._routes.find(agent, opened.agent_session_id) is not None:
+            raise AgentUnusable(
+                f"{agent.name} gave a new session the id of one that is open: "
+                f"{opened.agent_session_id!r}. Close that one first."
+            )
         settings = self._settings()
         state = Session(
             session_id=uuid.uuid4().hex[:12],
@@ -478,21 +516,3 @@ def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _require(agent: Agent, offered: bool, capability: str) -> None:
     if not offered:
         raise NotOffered(f"{agent.name} does not offer this: it lacks {capability}.")
-
-
-def _login_advice(agent: Agent, error: AgentError) -> str:
-    methods = agent.info.auth_methods
-    if not methods:
-        return (
-            f"{agent.name} needs a login ({error}) and names no way to do it here. Log in with "
-            f"its own command in a terminal: {agent.command_line}"
-        )
-    offered = "; ".join(
-        f"{method.name} (methodId {method.id!r})"
-        + (f": {method.description}" if method.description else "")
-        for method in methods
-    )
-    return (
-        f"{agent.name} needs a login ({error}). It offers {offered}. Use acp.agent.login, then "
-        "open the session again."
-    )

@@ -11,11 +11,13 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from attrs import define, field
+from attrs import define, evolve, field
 
+from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import ContentBlock, TextContent, TurnEnded
+from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.client.agents import explained
 from acp_sidecar.client.ports import Editor, Refused, SessionView
 
 if TYPE_CHECKING:
@@ -199,13 +201,19 @@ class Turns:
         params = agent.wire.prompt(session.state.agent_session_id or "", prompt.blocks)
         ended: TurnEnded | None = None
         failure: str | None = None
+
+        def over(result: Json) -> None:
+            # What comes right after the answer belongs to the turn no more.
+            if not session.answers.busy:
+                self._finish(prompt, agent.wire.stop_reason(result), None)
+
         try:
-            result = await agent.call("session/prompt", params)
+            result = await agent.call("session/prompt", params, on_result=over)
             # What the agent asked for before it ended its turn is done before the turn is.
             await session.answers.settle(_SETTLE_SECONDS)
             ended = agent.wire.stop_reason(result)
         except AgentError as error:
-            failure = f"{agent.name} answered the prompt with an error: {error}"
+            failure = _refused(agent, error)
         except AgentGone as error:
             failure = str(error)
         except DecodeError as error:
@@ -216,13 +224,16 @@ class Turns:
         self._finish(prompt, ended, failure)
 
     def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
+        if self.running is not prompt:
+            return  # it has ended already
         session = self._session
         for task in prompt.tasks:
             task.cancel()
         if prompt.cancelled:
             ended, failure = TurnEnded("cancelled"), None
+        elif ended is not None and ended.stop_reason is None:
+            ended = evolve(ended, stop_reason="end_turn")
         session.publish(session.state.apply(ended or TurnEnded(None)))
-        session.cancel_questions()
         self.last_was_cancelled = prompt.cancelled
         self.running = None
         session.turn_over(prompt, ended)
@@ -231,7 +242,7 @@ class Turns:
             session.editor.tell("error", failure)
             _reject(prompt, failure)
         else:
-            _resolve(prompt, (ended and ended.stop_reason) or "end_turn")
+            _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
 
     async def _watch_cancel(self, prompt: Prompt) -> None:
@@ -244,6 +255,16 @@ class Turns:
             "still be working. The command acp.agent.restart ends it.",
         )
         _resolve(prompt, "cancelled")
+
+
+def _refused(agent: Agent, error: AgentError) -> str:
+    """What to tell of a prompt that was answered with an error, and what to do."""
+    if error.code == wire.AUTH_REQUIRED:
+        return f"{agent.login_advice(error)}, then send the prompt again."
+    said = f"{agent.name} answered the prompt with an error: {explained(error)}"
+    if error.code == wire.RESOURCE_NOT_FOUND:
+        return f"{said}. The session may be lost; acp.session.new opens a new one."
+    return said
 
 
 def _retrieve(ended: asyncio.Future[Any]) -> None:

@@ -284,12 +284,13 @@ class Turn:
         os._exit(3)
 
     async def _count(self) -> None:
-        names = [str(path) for path in self._touched if path.is_file()]
+        cwd = self._session.cwd
+        names = [_short(path, cwd) for path in self._touched if path.is_file()]
         call = ToolCall(
             self._session,
             "Count lines",
             "execute",
-            rawInput={"command": "count lines", "args": names, "cwd": str(self._session.cwd)},
+            rawInput={"command": "count lines", "args": names, "cwd": str(cwd)},
         )
         await self._acts.execute(
             call, [sys.executable, "-c", COUNT, str(self._session.pace), *names]
@@ -319,6 +320,10 @@ def _attached(block: Json) -> Path | None:
     if not isinstance(uri, str) or urlsplit(uri).scheme != "file":
         return None
     return Path(url2pathname(unquote(urlsplit(uri).path)))
+
+
+def _short(path: Path, cwd: Path) -> str:
+    return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)
 
 
 def _place(before: str, after: str) -> int:

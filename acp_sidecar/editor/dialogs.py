@@ -113,23 +113,28 @@ class Dialogs:
             "message": question.message + again,
             "actions": [{"title": choice.title} for choice in question.choices],
         }
-        result = await self._request("window/showMessageRequest", params)
+        try:
+            result = await self._request("window/showMessageRequest", params)
+        except ClientGone:
+            return
         title = result.get("title") if isinstance(result, Mapping) else None
         choice = question.choice_titled(title)
         self._settle(question, choice.option_id if choice else None)
 
     async def _own_dialog(self, question: Question) -> None:
-        result = await self._request("acp/permission", payload(question))
+        try:
+            result = await self._request("acp/permission", payload(question))
+        except ClientGone:
+            return
         option_id = result.get("optionId") if isinstance(result, Mapping) else None
         self._settle(question, option_id if question.offers(option_id) else None)
 
     async def _request(self, method: str, params: Mapping[str, Any]) -> Any:
+        # An editor that is gone has not answered: who ends the sessions cancels the question.
         try:
             return await self._server.request(method, params)
         except ClientError as error:
             logger.info("the editor answered %s with an error: %s", method, error)
-            return None
-        except ClientGone:
             return None
 
     def _settle(self, question: Question, option_id: str | None) -> None:

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_OUTSTANDING: Final = 4
+_OUTSTANDING: Final = 32
 """Reveals an editor may leave unanswered before the next one waits."""
 _ANSWER_SECONDS: Final = 5
+_CONGESTED_SECONDS: Final = 0.2
+"""After which it is looked again whether an editor reads what it is sent."""
 
 
 @frozen
@@ -81,12 +83,14 @@ class Follow:
         enabled: bool,
         per_second: Callable[[], float],
         folders: Callable[[], Sequence[str]],
+        congested: Callable[[], bool] = lambda: False,
     ) -> None:
         self._reveal = reveal
         self._moved = moved
         self._tasks = tasks
         self._per_second = per_second
         self._folders = folders
+        self._congested = congested
         self.enabled = enabled
         self.paused = False
         self._refused: str | None = None
@@ -95,6 +99,8 @@ class Follow:
         self._last_sent = -math.inf
         self._outstanding = 0
         self._latest: dict[str, Place] = {}
+        self._on_screen: set[str] = set()
+        """Sessions whose latest place is shown, as far as the user has not gone elsewhere."""
 
     # --- what happens ---------------------------------------------------------------
 
@@ -108,6 +114,7 @@ class Follow:
 
     def user_acted(self) -> None:
         """The user took over: nothing is revealed until the next prompt."""
+        self._on_screen.clear()
         if self.watches:
             self.paused = True
             self._drop_next("paused")
@@ -124,13 +131,23 @@ class Follow:
         self.enabled = enabled
         self.paused = False
         self._refused = None
+        self._on_screen.clear()
         if not enabled:
             self._drop_next("off")
         self._tell_all()
 
+    def files_changed(self, session: SessionView) -> None:
+        """A file may have come into being where the agent said it was."""
+        place = self._latest.get(session.state.session_id)
+        if place is None or session.state.follow.get("reason") != "missing":
+            return
+        if self._resolve(session, place)[0] is not None:
+            self._go(place)
+
     def forget(self, session: SessionView) -> None:
         """The session is closed."""
         self._latest.pop(session.state.session_id, None)
+        self._on_screen.discard(session.state.session_id)
         if self._next is not None and self._next.session is session:
             self._next = None
 
@@ -181,8 +198,8 @@ class Follow:
         if found is None or blocked:
             self._note(place, Outcome(shown=False, reason=blocked))
             return
-        if before == place and place.session.state.follow.get("shown"):
-            return  # the same place again: it is on the screen
+        if before == place and session_id in self._on_screen:
+            return
         self._note(place, Outcome(shown=False, reason="waiting"))
         self._next = place
         self._schedule()
@@ -203,6 +220,11 @@ class Follow:
 
     def _send(self) -> None:
         self._timer = None
+        if self._congested():
+            # What it has not read it would show all at once, one place after the other.
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_CONGESTED_SECONDS, self._send)
+            return
         place, self._next = self._next, None
         if place is None or place.session.ended:
             return
@@ -235,8 +257,13 @@ class Follow:
 
     def _note(self, place: Place, outcome: Outcome) -> None:
         session = place.session
-        if self._latest.get(session.state.session_id) is not place:
+        session_id = session.state.session_id
+        if self._latest.get(session_id) is not place:
             return
+        if outcome.shown:
+            self._on_screen.add(session_id)
+        else:
+            self._on_screen.discard(session_id)
         session.state.follow = {
             "enabled": self.enabled,
             "paused": self.paused,

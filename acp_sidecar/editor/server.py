@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.capabilities import ServerCapabilitiesBuilder
@@ -400,7 +401,12 @@ class SidecarServer(LanguageServer):
         event = params.get("event") if isinstance(params, dict) else None
         event = event if isinstance(event, dict) else {}
         added, removed = folders(event.get("added")), folders(event.get("removed"))
-        gone = {folder["uri"] for folder in [*removed, *added]}
-        kept = [folder for folder in self.workspace_folders if folder["uri"] not in gone]
+        gone = {_folder_key(folder) for folder in [*removed, *added]}
+        kept = [folder for folder in self.workspace_folders if _folder_key(folder) not in gone]
         self.workspace_folders = kept + added
         return self.on_folders(added, removed)
+
+
+def _folder_key(folder: Mapping[str, str]) -> str:
+    """What two spellings of one folder's URI have in common."""
+    return unquote(folder["uri"]).rstrip("/")

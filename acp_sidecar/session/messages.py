@@ -24,6 +24,8 @@ class Messages:
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         self._known: dict[tuple[str, str], Message] = {}
+        """By the role and the id that the agent gave; ours are not among them."""
+        self._taken: set[tuple[str, str]] = set()
         self._echo: Echo | None = None
 
     def prompt(self, blocks: Iterable[ContentBlock], turn: int) -> Change:
@@ -58,7 +60,7 @@ class Messages:
         message = self._known.get((event.role, event.message_id))
         known = message is not None
         if message is None:
-            message = self._begin(event.role, event.message_id, turn)
+            message = self._begin_as(event.role, event.message_id, turn)
         if event.content is not UNSET:
             message.blocks = Blocks(event.content or ())
         if event.meta is not UNSET:
@@ -69,10 +71,10 @@ class Messages:
         message = self._message_for(event)
         known = message is not None
         if message is None:
-            message_id = event.message_id
-            if message_id is None:
-                message_id = self._own_id("message", event.role)
-            message = self._begin(event.role, message_id, turn)
+            if event.message_id is None:
+                message = self._begin(event.role, self._own_id("message", event.role), turn)
+            else:
+                message = self._begin_as(event.role, event.message_id, turn)
         message.blocks.append(event.content)
         if event.meta:
             message.meta = {**(message.meta or {}), **event.meta}
@@ -86,14 +88,21 @@ class Messages:
             return newest
         return None
 
+    def _begin_as(self, role: Role, message_id: str, turn: int) -> Message:
+        """A message the agent gave an id to, which may happen to be one of ours."""
+        free = (role, message_id) not in self._taken
+        shown_id = message_id if free else self._own_id(message_id, role)
+        message = self._known[role, message_id] = self._begin(role, shown_id, turn)
+        return message
+
     def _begin(self, role: Role, message_id: str, turn: int) -> Message:
         message = Message(message_id, role, turn, f"message:{role}:{message_id}")
-        self._known[role, message_id] = message
+        self._taken.add((role, message_id))
         self._timeline.add("message", message_id, message, role)
         return message
 
     def _own_id(self, stem: str, role: Role) -> str:
         while True:
             candidate = f"{stem}-{self._timeline.count(stem)}"
-            if (role, candidate) not in self._known:
+            if (role, candidate) not in self._taken:
                 return candidate

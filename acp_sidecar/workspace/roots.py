@@ -35,7 +35,10 @@ _REASONS: Final = {
     "permission": "Permission denied",
     "file": "is not a directory",
 }
-_SUFFIX: Final = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,10})(?:[-:][0-9]{1,10})?")
+_SUFFIXES: Final = (
+    re.compile(r"(?P<path>.+):(?P<line>[0-9]{1,10})(?:-[0-9]{1,10})?"),
+    re.compile(r"(?P<path>.+):(?P<line>[0-9]{1,10}):[0-9]{1,10}"),
+)
 _MOST_LINKS: Final = 40
 
 
@@ -109,18 +112,20 @@ class Roots:
     def place(self, path: str, line: int | None, *, relative_to: str | None = None) -> Place:
         """Where a location of the agent's is, for showing it: an existing regular file.
 
-        A path that does not exist and ends in a line or a range of lines
-        (``/ws/a.md:1-20``) stands for the file before the colon, if that exists. Raises
-        :class:`PathRefused`.
+        A path that does not exist and ends in a line, a range of lines, or a line and a
+        column (``/ws/a.md:1-20``) stands for the file before the colon, if that exists.
+        Raises :class:`PathRefused`.
         """
         try:
             return Place(self.resolve(path, relative_to=relative_to), line)
         except PathRefused as refused:
-            suffix = _SUFFIX.fullmatch(path) if refused.reason == "missing" else None
-            if suffix is None:
-                raise
-        real = self.resolve(suffix["path"], relative_to=relative_to)
-        return Place(real, int(suffix["line"]) if line is None else line)
+            suffixes = [pattern.fullmatch(path) for pattern in _SUFFIXES]
+            for suffix in suffixes if refused.reason == "missing" else ():
+                if suffix is not None:
+                    with suppress(PathRefused):
+                        real = self.resolve(suffix["path"], relative_to=relative_to)
+                        return Place(real, int(suffix["line"]) if line is None else line)
+            raise
 
     def contains(self, path: Path) -> bool:
         """Whether ``path``, resolved already, is a root or inside of one."""

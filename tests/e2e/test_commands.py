@@ -5,6 +5,7 @@ The sidecar is the installed ``acp-sidecar serve``, the agent a process of its o
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
 
-from tests.e2e.lsp_client import SERVE, Client, Refused, make_client
+from tests.e2e.lsp_client import BOUND, SERVE, Client, Refused, make_client
 
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 
@@ -192,6 +193,40 @@ async def test_an_agent_that_cannot_be_used_says_why(
     (ws / "greeting.py").write_text(GREETING)
     with pytest.raises(Refused, match=r"acp\.session\.new opens one"):
         await bare.state()
+
+
+@pytest.mark.parametrize("way", ["request", "progress"])
+async def test_S03_an_agent_that_never_answers_can_be_given_up(
+    bare: Client, ws: Path, way: str
+) -> None:
+    silent = "import os, sys; open('pid', 'w').write(str(os.getpid())); sys.stdin.read()"
+    agents = {"silent": {"command": sys.executable, "args": ["-c", silent]}}
+    await bare.begin(ws, settings={"agents": agents})
+    opening = bare.start("acp.session.new", agent="silent")
+    (begin,) = await bare.until(lambda: [one for one in bare.progress_reports.values() if one])
+    assert (begin[0].title, begin[0].cancellable) == ("Starting silent", True)
+    async with asyncio.timeout(BOUND):
+        while not (ws / "pid").exists() or not (ws / "pid").read_text():
+            await asyncio.sleep(0.02)
+    if way == "request":
+        opening.cancel()
+    else:
+        (token,) = bare.progress_reports
+        bare.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    with pytest.raises(Refused) as refused:
+        await opening
+    assert refused.value.code == -32800
+    async with asyncio.timeout(BOUND):
+        while alive(int((ws / "pid").read_text())):
+            await asyncio.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 async def test_several_sessions_must_be_told_apart(client: Client) -> None:
@@ -739,6 +774,59 @@ async def test_an_agent_is_restarted(client: Client, session: dict[str, Any]) ->
     assert await client.execute("acp.agent.restart", agent="codex") == {"ended": 0}
     with pytest.raises(Refused, match="No agent 'nobody' is known"):
         await client.execute("acp.agent.restart", agent="nobody")
+
+
+# --- settings ------------------------------------------------------------------------------
+
+
+async def test_a_workspace_may_set_much_but_no_command(
+    bare: Client, ws: Path, greeting: Path
+) -> None:
+    evil = {"command": "touch", "args": ["evil"]}
+    settings = {"follow": {"enabled": False}, "agents": {"demo": evil}, "review": {"mode": "off"}}
+    bare.set_configuration(settings, section="acp")
+    await bare.begin(ws, configuration=True)
+    told = await bare.until(lambda: [log.message for log in bare.log_messages])
+    assert "agents: is taken from the user's own settings only" in told[0]
+    await bare.new()
+    await bare.prompt("/read greeting.py:3")
+    state = await bare.state()
+    assert (state["follow"]["enabled"], state["follow"]["reason"]) == (False, "off")
+    assert not (ws / "evil").exists()
+    with pytest.raises(Refused, match=r"the setting review\.mode is 'off'"):
+        await bare.execute("acp.review.keep")
+
+    bare.set_configuration({"follow": {"enabled": True}}, section="acp")
+    bare.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+    await bare.eventually(lambda state: state["follow"]["enabled"], "acp.session.state")
+    await bare.prompt("/read greeting.py:3")
+    await bare.until(lambda: ("greeting.py", 2) in bare.revealed())
+
+
+async def test_settings_come_with_the_notification_where_they_cannot_be_asked_for(
+    client: Client, session: dict[str, Any]
+) -> None:
+    pushed = {"acp": {"follow": {"enabled": False}}}
+    client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=pushed))
+    await client.eventually(lambda state: not state["follow"]["enabled"], "acp.session.state")
+
+
+async def test_a_folder_that_joins_the_workspace_counts(
+    bare: Client, ws: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "greeting.py").write_text(GREETING)
+    await bare.begin(ws)
+    await bare.new(cwd=str(other))
+    await bare.prompt("/read greeting.py:3")
+    follow = (await bare.state())["follow"]
+    assert (follow["shown"], follow["reason"]) == (False, "outside")
+    folder = types.WorkspaceFolder(uri=other.as_uri(), name="other")
+    event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
+    bare.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event=event))
+    await bare.prompt("/read greeting.py:3")
+    await bare.until(lambda: ("greeting.py", 2) in bare.revealed())
 
 
 # --- position encodings --------------------------------------------------------------------

@@ -44,6 +44,19 @@ def test_one_id_in_two_roles_is_two_messages() -> None:
     assert [entry["role"] for entry in world.json["order"]] == ["thought", "agent"]
 
 
+def test_an_agent_cannot_speak_into_messages_of_ours() -> None:
+    """Its ids may happen to be the ones we gave; nobody's words get into another's mouth."""
+    world = World()
+    world.prompt("go")
+    world.say("user", "EVIL", "prompt-1")
+    world.say("agent", "a")
+    world.say("agent", "b", "message-1")
+    world.say("agent", "c", "message-1")
+    assert world.texts == [("user", "go"), ("user", "EVIL"), ("agent", "a"), ("agent", "bc")]
+    ids = [(message["role"], message["messageId"]) for message in world.json["messages"]]
+    assert len(set(ids)) == 4
+
+
 def test_chunks_without_an_id_run_on_until_something_else_comes_up() -> None:
     world = World()
     world.prompt("go")

@@ -80,6 +80,7 @@ local function or_complain(what, callback)
   return function(err, result)
     if err then
       vim.notify(('acp: %s: %s'):format(what, err), vim.log.levels.ERROR)
+      event.emit('Error', { message = ('%s: %s'):format(what, err) })
     elseif callback then
       callback(result)
     end

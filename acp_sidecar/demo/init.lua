@@ -1,0 +1,33 @@
+-- The init file of `acp-sidecar demo`: loads the client and sends the first prompt.
+local demo = vim.json.decode(vim.env.ACP_DEMO, { luanil = { object = true } })
+
+vim.opt.runtimepath:prepend(demo.plugin)
+vim.o.swapfile = false
+vim.o.laststatus = 3
+vim.o.number = true
+vim.o.statusline = " %<<Space> goes to a question, a number and <CR> answer it"
+  .. '  |  :Acp review  :Acp diff  :Acp prompt  |  :qa! quits'
+vim.keymap.set('n', '<Space>', '<Plug>(acp-permission)')
+
+require('acp').setup({ cmd = demo.command, default_agent = 'demo' })
+
+vim.api.nvim_create_autocmd('VimEnter', {
+  once = true,
+  callback = function()
+    if demo.headless then
+      dofile(demo.headless)
+    end
+    require('acp').prompt('Show me what you can do.')
+  end,
+})
+
+-- Leave together: no process is to outlive the demonstration.
+vim.api.nvim_create_autocmd('VimLeavePre', {
+  callback = function()
+    local client = require('acp.client').get()
+    require('acp.client').stop()
+    vim.wait(3000, function()
+      return client == nil or vim.lsp.get_client_by_id(client.id) == nil
+    end, 10)
+  end,
+})
