@@ -69,9 +69,13 @@ class Held:
 class Shelf:
     """Texts in memory, and on disk what goes beyond ``memory`` characters."""
 
-    def __init__(self, blobs: Blobs | None = None, *, memory: int = DEFAULT_MEMORY) -> None:
-        """Without ``blobs`` everything stays in memory."""
+    def __init__(
+        self, blobs: Blobs | None = None, *, memory: int = DEFAULT_MEMORY, small: int = _SMALL
+    ) -> None:
+        """Without ``blobs`` everything stays in memory; so does what has less than ``small``
+        characters or bytes."""
         self.blobs = blobs
+        self.small = small
         self._memory = memory
         self._in_memory: OrderedDict[int, ref[Held]] = OrderedDict()
         self._size = 0
@@ -99,7 +103,7 @@ class Shelf:
     def _make_room(self) -> None:
         if self.blobs is None:
             return
-        while self._size > self._memory and len(self._in_memory) > 1:
+        while self._size > self._memory and self._in_memory:
             key, reference = next(iter(self._in_memory.items()))
             held = reference()
             if held is not None and not held.lay_down(self.blobs):
@@ -133,7 +137,7 @@ class Piece:
 
     def on(self, shelf: Shelf) -> Piece:
         """The same on a shelf, if it is worth it."""
-        if self._lines is None or sum(map(len, self._lines)) < _SMALL:
+        if self._lines is None or sum(map(len, self._lines)) < shelf.small:
             return self
         text = "".join(self._lines)
         # Lines that were no neighbours may run into one another.
@@ -160,13 +164,13 @@ class Kept:
         if isinstance(said, Missing):
             return cls("missing", None, 0, "disk", said)
         if isinstance(said, Snapshot):
-            if shelf is None or len(said.data) < _SMALL:
+            if shelf is None or len(said.data) < shelf.small:
                 return cls("bytes", said.stamp, 0, "disk", said)
             return cls(
                 "bytes", said.stamp, 0, "disk", evolve(said, data=b""), shelf.hold(said.data)
             )
         lines = len(split_lines(said.text))
-        if shelf is None or len(said.text) < _SMALL:
+        if shelf is None or len(said.text) < shelf.small:
             return cls("text", said.stamp, lines, said.source, said)
         held = shelf.hold(said.text)
         return cls("text", said.stamp, lines, said.source, evolve(said, text=""), held)

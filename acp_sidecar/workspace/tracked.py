@@ -240,7 +240,7 @@ class Tracked:
         if old.vanished is None or old.path == new.path:
             return False
         _, state, stamp = old.vanished
-        if _is_inode(stamp, new.stamp):
+        if _is_moved(stamp, new.stamp):
             return True
         try:
             before, after = state.now.get(), new.state.now.get()
@@ -270,13 +270,14 @@ class Tracked:
         if not self.in_turn or entry.stamp is None:
             return None
         for old in self.entries.values():
-            if _is_inode(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
+            if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
                 return old
         return None
 
 
-def _is_inode(old: Stamp | None, new: Stamp | None) -> bool:
-    """Whether two paths have been, one after the other, the one name of a file."""
+def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:
+    """Whether two paths have been, one after the other, the one name of a file. The inode
+    alone does not tell: it is given to the next file as soon as it is free."""
     if old is None or new is None or old.links != 1 or new.links != 1:
         return False
-    return (old.device, old.inode) == (new.device, new.inode)
+    return old == new
