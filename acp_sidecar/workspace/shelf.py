@@ -37,15 +37,24 @@ class Held:
         self._data: str | bytes | None = data
         self._is_text = isinstance(data, str)
         self._digest: str | None = None
+        self._blobs: Blobs | None = None
+        self._ours = False
         self.size = len(data)
+
+    @classmethod
+    def at(cls, shelf: Shelf, blobs: Blobs, digest: str, *, is_text: bool) -> Held:
+        """What somebody else has laid down, and will remove."""
+        held = cls(shelf, "" if is_text else b"")
+        held._data, held._digest, held._blobs = None, digest, blobs
+        return held
 
     def get(self) -> str | bytes:
         """Raises :class:`FileProblem` (``io``) where it was laid down and is gone."""
         if self._data is not None:
             self._shelf.used(self)
             return self._data
-        blobs = self._shelf.blobs
-        data = None if blobs is None or self._digest is None else blobs.get(self._digest)
+        blobs, digest = self._blobs, self._digest
+        data = None if blobs is None or digest is None else blobs.get(digest)
         if data is None:
             raise FileProblem("io", Path(self._digest or ""), "A remembered text is lost")
         return data.decode("utf-8", "surrogatepass") if self._is_text else data
@@ -59,11 +68,13 @@ class Held:
         digest = blobs.put(raw)
         if digest is None:
             return False
-        self._digest, self._data = digest, None
+        self._digest, self._data, self._blobs, self._ours = digest, None, blobs, True
         return True
 
     def __del__(self) -> None:
-        self._shelf.forget(self, self._digest)
+        self._shelf.forget(self)
+        if self._ours and self._blobs is not None and self._digest is not None:
+            self._blobs.drop(self._digest)
 
 
 class Shelf:
@@ -93,12 +104,10 @@ class Shelf:
         if id(held) in self._in_memory:
             self._in_memory.move_to_end(id(held))
 
-    def forget(self, held: Held, digest: str | None) -> None:
+    def forget(self, held: Held) -> None:
         """Nobody needs it any more."""
         if self._in_memory.pop(id(held), None) is not None:
             self._size -= held.size
-        elif digest is not None and self.blobs is not None:
-            self.blobs.drop(digest)
 
     def _make_room(self) -> None:
         if self.blobs is None:
@@ -153,9 +162,9 @@ class Kept:
     kind: Literal["text", "bytes", "missing"]
     stamp: Stamp | None
     lines: int
-    """How many lines its text has."""
+    """How many lines its text has; -1 where nobody will ask."""
     source: Literal["buffer", "disk"]
-    _said: Said | None
+    _said: Said
     """All of it, or with nothing in place of its content."""
     _held: Held | None = None
 
@@ -175,10 +184,19 @@ class Kept:
         held = shelf.hold(said.text)
         return cls("text", said.stamp, lines, said.source, evolve(said, text=""), held)
 
+    @classmethod
+    def laid_down(cls, bare: Said, shelf: Shelf, blobs: Blobs, digest: str) -> Kept:
+        """What a file said, of which the content is laid down already."""
+        if isinstance(bare, Missing):
+            return cls.of(bare)
+        is_text = isinstance(bare, FileText)
+        held = Held.at(shelf, blobs, digest, is_text=is_text)
+        source = bare.source if isinstance(bare, FileText) else "disk"
+        return cls("text" if is_text else "bytes", bare.stamp, -1, source, bare, held)
+
     def get(self) -> Said:
         """Raises :class:`FileProblem` where it is lost."""
         said = self._said
-        assert said is not None
         if self._held is None or isinstance(said, Missing):
             return said
         content = self._held.get()

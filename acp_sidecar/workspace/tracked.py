@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -183,15 +183,20 @@ class Tracked:
         old = entry.state.now.get()
         said = state.now.get()
         with self.at_work(entry):
-            if not same(said, old):
-                await self._write(entry, old, said, label)
-                actual = self.said(entry.path)
-                entry.stamp = disk.stamp(entry.path)
-                if actual is not None:
-                    # An editor keeps to its own line ends; and the user types on.
-                    state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
-            else:
-                state = evolve(state, now=entry.state.now)
+            if same(said, old):
+                self.put(entry, evolve(state, now=entry.state.now), who)
+                return
+            await self._write(entry, old, said, label)
+            actual = self.said(entry.path)
+            entry.stamp = disk.stamp(entry.path)
+            if actual is None:
+                self.put(entry, state, who)
+                return
+            if not same(said, actual):
+                # An editor keeps to its own line ends; and the user types on.
+                self.put(entry, state, who)
+                who = "user"
+            state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
             self.put(entry, state, who)
 
     async def _write(self, entry: Entry, old: Said, said: Said, label: str) -> None:
@@ -226,6 +231,21 @@ class Tracked:
             if old is not None:
                 gone.remove(old)
                 self._join(old, entry)
+
+    def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries, those that have moved after what has taken their old place."""
+        order: dict[Path, Entry] = {}
+        for entry in entries:
+            chain: dict[Path, Entry] = {}
+            while entry.path not in order and entry.path not in chain:
+                chain[entry.path] = entry
+                origin = entry.state.origin
+                before = None if origin is None else self.entries.get(origin.path)
+                if before is None or before not in entries:
+                    break
+                entry = before
+            order |= dict(reversed(chain.items()))
+        return list(order.values())
 
     def _has_vanished(self, entry: Entry) -> bool:
         state = entry.state
