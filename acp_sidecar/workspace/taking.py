@@ -117,9 +117,12 @@ def taken_back(state: State, ids: Collection[str]) -> State:
 
 async def _move_back(tracked: Tracked, entry: Entry, path: Path, label: str) -> list[Part]:
     """Give a file its old name back, with all it says now."""
-    state, old = entry.state, tracked.touch(path)
-    tracked.observe(entry, by_agent=tracked.in_turn)
-    if state is not entry.state or state.origin is None:
+    old = tracked.touch(path)
+    for each in (entry, old):
+        if each is not None:
+            tracked.observe(each, by_agent=tracked.in_turn)
+    state = entry.state
+    if state.origin is None or state.now.is_missing:
         raise FileProblem("changed", entry.path, "The file has just changed")
     if old is None or not old.state.now.is_missing:
         raise FileProblem("changed", path, "There is a file of the old name again")
