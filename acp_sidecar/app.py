@@ -233,7 +233,14 @@ class App:
         return catalog(self.settings.agents)
 
     def _trace_of(self, agent: str) -> Any:
-        return self._recorder.agent(agent) if self._recorder else None
+        if self._recorder is None:
+            return None
+        try:
+            return self._recorder.agent(agent)
+        except OSError as error:
+            # A full disk costs the recording, not the session.
+            self.tell("warning", f"The conversation with {agent} is not recorded: {error}")
+            return None
 
     # --- client.ports.Editor -----------------------------------------------------------------
 
@@ -265,6 +272,7 @@ class App:
         )
 
     def turn_ended(self, session: SessionView) -> None:
+        self._transcript.flush()
         report = self._reports.pop(session.state.session_id, None)
         if report is not None:
             report.end()

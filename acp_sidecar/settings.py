@@ -141,6 +141,8 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _environment(value: Any) -> Mapping[str, str]:
+    if value == []:
+        return {}
     if not isinstance(value, Mapping) or not all(
         isinstance(name, str)
         and name
@@ -197,6 +199,7 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "mcpEditorTools": ("mcp_editor_tools", _boolean),
 }
 _GROUPS: Final = frozenset(name.split(".")[0] for name in _TABLE if "." in name)
+_OBJECTS: Final = _GROUPS | {"agents"}
 
 
 def merge(
@@ -209,14 +212,14 @@ def merge(
     :data:`USER_ONLY` parts are left out with a problem. Names this version does not know
     are reported, since a misspelt setting that does nothing helps nobody.
     """
-    if values is None:
+    if values is None or values == []:  # Lua's empty table arrives as an empty array
         return settings, ()
     if not isinstance(values, Mapping):
         return settings, (Problem("acp", "the settings must be an object"),)
     problems: list[Problem] = []
     changed: dict[str, Any] = {}
     for name, value in values.items():
-        if value is None:
+        if value is None or (value == [] and name in _OBJECTS):
             continue
         if name in USER_ONLY and not user:
             problems.append(

@@ -35,6 +35,8 @@ class Tasks:
         task = self._spawn(_guarded(work, name, failed), name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Cancelled before its first step it would never have been awaited.
+        task.add_done_callback(lambda done: work.close())
         return task
 
     @property

@@ -113,6 +113,8 @@ class Connection:
         self._trace = trace
         self._on_broken = on_broken
         self._calls: dict[int, _Call] = {}
+        self._withdrawn: set[int] = set()
+        """Ids of our calls whose answers nobody waits for any more."""
         self._next_id = 0
         self._open: set[IncomingRequest] = set()
         self._lost: AgentGone | None = None
@@ -279,6 +281,10 @@ class Connection:
         # A bool equals a number in Python, not in JSON.
         usable = type(response.id) in (int, float)
         call = self._calls.pop(response.id, None) if usable else None  # type: ignore[arg-type]
+        if call is None and usable and response.id in self._withdrawn:
+            self._withdrawn.discard(response.id)
+            log.debug("dropped the answer to a withdrawn call (id %r)", response.id)
+            return
         if call is None:
             text = "" if response.error is None else f": {response.error.message}"
             log.warning("dropped an answer to no pending call (id %r)%s", response.id, text)
@@ -326,6 +332,7 @@ class Connection:
         if not future.cancelled():
             future.exception()  # a caller who uses on_result alone need not look at it
         elif self._calls.pop(request_id, None) is not None:
+            self._withdrawn.add(request_id)
             self.notify(CANCEL_REQUEST, {"requestId": request_id})
 
     def _send(self, message: wire.Message) -> None:

@@ -69,6 +69,7 @@ class PosixProcess:
         self._mute: str | None = None
         self._reason: str | None = None
         self._ending = self._wanted = self._urgent = False
+        self._strays: set[watchdog.Stray] = set()
         self._patience: tuple[float, float, float] = (1.0, 1.0, 1.0)
         self._stirred = asyncio.Event()
         self._closed = asyncio.Event()
@@ -138,7 +139,8 @@ class PosixProcess:
     def kill_now(self) -> None:
         """SIGKILL to all of the group, at once and without a loop: the last resort."""
         if not self._reaped:
-            watchdog.signal_group(self.pid, signal.SIGKILL)
+            self._strays |= watchdog.strays(self.pid)
+            watchdog.signal_group(self.pid, signal.SIGKILL, also=self._strays)
 
     # --- what the descriptors say ---
 
@@ -234,10 +236,12 @@ class PosixProcess:
         if await self._patiently(0):
             return
         self._drop_stdin()
-        watchdog.ask_to_end(self.pid)
+        # Now or never: what it runs in other sessions is found by its parent.
+        self._strays |= watchdog.strays(self.pid)
+        watchdog.ask_to_end(self.pid, self._strays)
         if await self._patiently(1):
             return
-        watchdog.signal_group(self.pid, signal.SIGKILL)
+        self.kill_now()
         await self._patiently(2)
 
     def _drop_stdin(self) -> None:
@@ -286,19 +290,19 @@ class PosixProcess:
             log.exception("the listener to an agent's exit failed")
 
     async def _clear(self) -> None:
-        """Ends what the agent has left behind in its group."""
-        if self._reaped or watchdog.is_empty(self.pid):
+        """Ends what the agent has left behind."""
+        if self._reaped or watchdog.is_empty(self.pid, self._strays):
             return
-        watchdog.ask_to_end(self.pid)
+        watchdog.ask_to_end(self.pid, self._strays)
         if not await self._empty_within(1):
-            watchdog.signal_group(self.pid, signal.SIGKILL)
+            self.kill_now()
             if not await self._empty_within(2):
                 log.warning("processes of the group %d cannot be ended", self.pid)
 
     async def _empty_within(self, stage: int) -> bool:
         began = self._loop.time()
         pause = 0.005
-        while not watchdog.is_empty(self.pid):
+        while not watchdog.is_empty(self.pid, self._strays):
             if self._loop.time() - began > self._patience[stage]:
                 return False
             await asyncio.sleep(pause)

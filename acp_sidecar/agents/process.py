@@ -2,8 +2,9 @@
 
 Every agent leads a session and process group of its own. It ends by :meth:`stop` (stdin
 closed, then SIGTERM, then SIGKILL, always to the whole group), and whatever happens to the
-sidecar, SIGKILL included, by the watchdog. What leaves the session (a daemon that calls
-``setsid``) is out of reach.
+sidecar, SIGKILL included, by the watchdog. Commands that an agent runs in sessions of their
+own are its own to end as long as it ends by itself, and are ended with it where it is made
+to (Linux). A daemon is out of reach.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ only the sidecar holds. Lines, in ASCII decimals:
 * ``!INODE``: it could not be started
 * ``-PID``: it has ended and nothing is left of its group
 
-When the pipe closes, what is still listed is asked to end (SIGTERM) and, half a second
-later, made to (SIGKILL): the whole group, and on Linux also groups a member has opened
-within the session. A process that has made a session of its own (a daemon) is out of
-reach, on purpose: it was meant to outlive whoever started it.
+When the pipe closes, so does the standard input of every agent. What is still there a
+moment later is asked to end (SIGTERM) and, half a second later, made to (SIGKILL): the
+whole group, and on Linux also groups a member has opened within the session, and the
+sessions in which it runs its commands (see :func:`strays`). A daemon is out of reach, on
+purpose: it was meant to outlive whoever started it.
 
 The functions on groups serve the sidecar itself as well.
 """
@@ -23,43 +24,96 @@ import signal
 import sys
 import time
 
+GRACE = 0.25
+"""Seconds for an agent to end by itself, and what it runs, when its input has ended."""
 PATIENCE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
+
+Stray = tuple[int, int]
+"""A process id, and when that process began, since ids are used again."""
 
 HAS_PROC = sys.platform == "linux" and os.path.exists("/proc/self/stat")  # noqa: PTH110 - starts fast
 """Whether the members of a group can be listed."""
 
 
-def _places(pid: int) -> tuple[str, int, int] | None:
-    """State, process group and session of a process; None when it is gone (Linux)."""
+def _fields(pid: int) -> list[bytes]:
+    """The fields of a process's ``stat`` from its state on; none when it is gone (Linux)."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - starts fast
-            fields = file.read().rpartition(b")")[2].split()
+            return file.read().rpartition(b")")[2].split()
     except OSError:
-        return None
+        return []
+
+
+def _places(pid: int) -> tuple[str, int, int] | None:
+    """State, process group and session of a process; None when it is gone (Linux)."""
+    fields = _fields(pid)
     if len(fields) < 4:
         return None
     return fields[0].decode(), int(fields[2]), int(fields[3])
 
 
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - fast
+
+
 def members(leader: int) -> list[int]:
     """The living processes of the group and session that ``leader`` leads or led (Linux)."""
     found = []
-    for name in os.listdir("/proc"):  # noqa: PTH208 - starts fast
-        if name.isdecimal():
-            places = _places(int(name))
-            if places and places[0] not in "ZX" and leader in places[1:]:
-                found.append(int(name))
+    for pid in _pids():
+        places = _places(pid)
+        if places and places[0] not in "ZX" and leader in places[1:]:
+            found.append(pid)
     return found
 
 
-def is_empty(leader: int) -> bool:
-    """Whether nothing living is left of the group.
+def strays(leader: int) -> set[Stray]:
+    """What the members of a group run in sessions of their own (Linux).
+
+    Many agents give each command a session. They are found by their parents, so only as long
+    as these live: a daemon has lost its own. What lets nobody hear of it (a browser for a
+    login, a server that writes a log) is left alone as well.
+    """
+    if not HAS_PROC:
+        return set()
+    fields = {pid: found for pid in _pids() if len(found := _fields(pid)) > 19}
+    inside = {pid for pid, found in fields.items() if str(leader).encode() in found[2:4]}
+    family, fresh = set(inside), inside
+    outside: set[Stray] = set()
+    while fresh:
+        parents, fresh = fresh, set()
+        for pid, found in fields.items():
+            if pid in family or int(found[1]) not in parents or found[0] in b"ZX":
+                continue
+            if int(found[3]) != pid or _is_heard(pid):
+                fresh.add(pid)
+                outside.add((pid, int(found[19])))
+        family |= fresh
+    return outside
+
+
+def _is_heard(pid: int) -> bool:
+    """Whether what a process writes goes to somebody (Linux)."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):
+            target = os.readlink(f"/proc/{pid}/fd/{descriptor}")  # noqa: PTH115 - starts fast
+            if target.startswith(("pipe:", "socket:", "/dev/pts/")):
+                return True
+    return False
+
+
+def _lives(stray: Stray) -> bool:
+    fields = _fields(stray[0])
+    return len(fields) > 19 and int(fields[19]) == stray[1] and fields[0] not in b"ZX"
+
+
+def is_empty(leader: int, also: set[Stray] | tuple[()] = ()) -> bool:
+    """Whether nothing living is left of the group, and of ``also``.
 
     Without ``/proc`` a leader that nobody has waited for still counts as living.
     """
     if HAS_PROC:
-        return not members(leader)
+        return not members(leader) and not any(map(_lives, also))
     try:
         os.killpg(leader, 0)
     except OSError:
@@ -67,8 +121,8 @@ def is_empty(leader: int) -> bool:
     return False
 
 
-def signal_group(leader: int, *numbers: int) -> None:
-    """Sends signals to all of the group, and to what else is in its session (Linux).
+def signal_group(leader: int, *numbers: int, also: set[Stray] | tuple[()] = ()) -> None:
+    """Sends signals to all of the group, to what else is in its session (Linux), to ``also``.
 
     The number of a group cannot be given to another process while a member or an unreaped
     leader is left; the caller sees to it that there is one, or was a moment ago.
@@ -79,25 +133,34 @@ def signal_group(leader: int, *numbers: int) -> None:
         for number in numbers:
             os.killpg(leader, number)
     if HAS_PROC:
-        for pid in members(leader):
-            _signal_stray(pid, leader, numbers)
+        for stray in {*_out_of_group(leader), *also}:
+            _signal_stray(stray, numbers)
 
 
-def ask_to_end(leader: int) -> None:
+def ask_to_end(leader: int, also: set[Stray] | tuple[()] = ()) -> None:
     """SIGTERM to the group, which a stopped process hears only when it runs again."""
-    signal_group(leader, signal.SIGTERM, signal.SIGCONT)
+    signal_group(leader, signal.SIGTERM, signal.SIGCONT, also=also)
 
 
-def _signal_stray(pid: int, leader: int, numbers: tuple[int, ...]) -> None:
-    """Signals a process of the session that has left the group, and certainly no other."""
+def _out_of_group(leader: int) -> list[Stray]:
+    """Processes of the session that have left the group."""
+    found = []
+    for pid in members(leader):
+        fields = _fields(pid)
+        if len(fields) > 19 and int(fields[2]) != leader and int(fields[3]) == leader:
+            found.append((pid, int(fields[19])))
+    return found
+
+
+def _signal_stray(stray: Stray, numbers: tuple[int, ...]) -> None:
+    """Signals this process, and certainly no other."""
     if sys.platform == "linux":
         try:
-            handle = os.pidfd_open(pid)
+            handle = os.pidfd_open(stray[0])
         except OSError:
             return
         try:
-            places = _places(pid)
-            if places and places[1] != leader and places[2] == leader:
+            if _lives(stray):
                 for number in numbers:
                     signal.pidfd_send_signal(handle, number)
         except OSError:
@@ -110,13 +173,13 @@ def _holders(inode: int) -> list[int]:
     """Processes that have the pipe with this inode open (Linux)."""
     wanted = f"pipe:[{inode}]"
     found = []
-    for name in os.listdir("/proc"):  # noqa: PTH208 - starts fast
-        if not name.isdecimal() or int(name) == os.getpid():
+    for pid in _pids():
+        if pid == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            for descriptor in os.listdir(f"/proc/{name}/fd"):  # noqa: PTH208 - starts fast
-                if os.readlink(f"/proc/{name}/fd/{descriptor}") == wanted:  # noqa: PTH115
-                    found.append(int(name))
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - starts fast
+                if os.readlink(f"/proc/{pid}/fd/{descriptor}") == wanted:  # noqa: PTH115
+                    found.append(pid)
                     break
     return found
 
@@ -135,22 +198,33 @@ def _find_started(inodes: set[int], groups: set[int]) -> None:
             time.sleep(0.01)  # a child on its way to its own session
 
 
-def end_groups(groups: set[int], patience: float) -> None:
-    """Ends every group: SIGTERM, ``patience`` seconds, SIGKILL. Blocks until done."""
-    left = {group for group in groups if not is_empty(group)}
-    for group in left:
-        ask_to_end(group)
-    deadline = time.monotonic() + patience
-    while left and time.monotonic() < deadline:
-        time.sleep(0.01)
-        left = {group for group in left if not is_empty(group)}
+def end_groups(groups: set[int], grace: float, patience: float) -> None:
+    """Ends every group, its commands with it. Blocks until done.
+
+    ``grace`` seconds for those that end by themselves, SIGTERM, ``patience`` seconds, SIGKILL.
+    """
+    left = _left({group: set[Stray]() for group in groups}, grace)
+    for group, found in left.items():
+        found |= strays(group)
+        ask_to_end(group, found)
+    left = _left(left, patience)
     for _ in range(100):
         if not left:
             return
-        for group in left:
-            signal_group(group, signal.SIGKILL)
+        for group, found in left.items():
+            found |= strays(group)
+            signal_group(group, signal.SIGKILL, also=found)
+        left = _left(left, 0.01)
+
+
+def _left(groups: dict[int, set[Stray]], seconds: float) -> dict[int, set[Stray]]:
+    """The groups that are not empty after ``seconds``; at once where none is left."""
+    deadline = time.monotonic() + seconds
+    while True:
+        groups = {group: found for group, found in groups.items() if not is_empty(group, found)}
+        if not groups or time.monotonic() > deadline:
+            return groups
         time.sleep(0.01)
-        left = {group for group in left if not is_empty(group)}
 
 
 def _read(line: bytes, groups: set[int], inodes: set[int]) -> None:
@@ -181,7 +255,7 @@ def main() -> None:
             with contextlib.suppress(ValueError, IndexError):
                 _read(line, groups, inodes)
     _find_started(inodes, groups)
-    end_groups(groups, PATIENCE)
+    end_groups(groups, GRACE, PATIENCE)
     os._exit(0)
 
 

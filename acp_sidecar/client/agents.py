@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LONG_LINE: Final = 1 << 16
-"""Bytes that a Python agent reads of one line unless it has asked for more."""
-_RIGHT_AFTER: Final = 5
-"""Seconds within which an agent's end may be due to the long line it was sent."""
 _DETAIL_CHARACTERS: Final = 1_000
 
 
@@ -74,7 +68,6 @@ class Agent:
         self._settings = settings
         self.stopping = False
         """Whether we asked it to end."""
-        self._long_line = (0, -math.inf)
         self._inbox = inbox
         self.connection = Connection(
             self._write,
@@ -162,8 +155,6 @@ class Agent:
             self.process.kill_now()
 
     def _write(self, data: bytes) -> None:
-        if len(data) > _LONG_LINE:
-            self._long_line = (len(data), time.monotonic())
         if self.process is not None:
             self.process.write(data)
 
@@ -172,11 +163,7 @@ class Agent:
             self.process.abandon(str(reason))
 
     def _exited(self, exit_: AgentExit) -> None:
-        size, sent = self._long_line
-        right_after = ""
-        if not exit_.wanted and time.monotonic() - sent < _RIGHT_AFTER:
-            right_after = f" right after a message of {size:,} bytes; not every agent can read that"
-        self.connection.connection_lost(AgentGone(f"{self.name} has ended{right_after}: {exit_}"))
+        self.connection.connection_lost(AgentGone(f"{self.name} has ended: {exit_}"))
 
     # --- speaking with it -------------------------------------------------------------
 
@@ -207,9 +194,10 @@ class Agent:
         try:
             return await self.call(method, params, timeout=timeout, on_result=on_result)
         except TimeoutError as error:
+            _, but, noise = str(error).partition("; ")  # lines that were no messages
             raise AgentUnusable(
                 f"{self.name} did not answer {method} within {timeout:g} s "
-                f"(timeouts.initialize). {self._last_words()}"
+                f"(timeouts.initialize){but}{noise}. {self._last_words()}"
             ) from error
 
     # --- connection.Handler -------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from acp_sidecar.acp.model import (
     AgentInfo,
@@ -16,6 +17,8 @@ from acp_sidecar.workspace.documents import Documents
 from acp_sidecar.workspace.files import FileProblem, Files, window
 from acp_sidecar.workspace.uris import uri_to_path
 
+_WITHOUT_TEXT: Final = frozenset({"directory", "encoding", "too_large"})
+
 
 async def context_block(
     uri: str,
@@ -28,16 +31,25 @@ async def context_block(
     """A document, or the 0-based ``lines`` (first, last included) of it.
 
     An agent that takes embedded context gets the text as it is now, unsaved edits
-    included; another one gets a link. A document that is no file (``untitled:``) cannot be
-    linked, so its text goes as text. Raises :class:`FileProblem` where there is no text.
+    included; another one gets a link, as does every one to what has no text to be had: a
+    folder, a picture, a page of the web. A document that is no file (``untitled:``) cannot
+    be linked, so its text goes as text. Raises :class:`FileProblem` where nothing is there.
     """
     path = uri_to_path(uri)
     name = PurePosixPath(path or uri).name or uri
     where = f"{name}:{lines[0] + 1}-{lines[1] + 1}" if lines else name
+    description = f"lines {lines[0] + 1}-{lines[1] + 1}" if lines else None
+    link = ResourceLink(uri, where, description=description)
     if not info.prompt_embedded_context and path is not None:
-        description = f"lines {lines[0] + 1}-{lines[1] + 1}" if lines else None
-        return ResourceLink(uri, where, description=description)
-    text = await _text(uri, path, documents, files)
+        return link
+    if uri.lower().startswith(("http://", "https://")):
+        return link
+    try:
+        text = await _text(uri, path, documents, files)
+    except FileProblem as problem:
+        if problem.kind not in _WITHOUT_TEXT:
+            raise
+        return link
     if lines is not None:
         text = window(text, lines[0] + 1, lines[1] - lines[0] + 1)
     if info.prompt_embedded_context:

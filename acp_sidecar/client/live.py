@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
+_PATIENCE: Final = 0.05
+"""Seconds until a file is looked at again whose change cannot be told yet."""
 _PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
@@ -237,8 +239,9 @@ class LiveSession:
         try:
             while self._review_due:
                 self._review_due = False
-                if self.ledger is not None:
-                    await self.ledger.refresh()
+                if self.ledger is not None and await self.ledger.refresh(patient=True):
+                    await asyncio.sleep(_PATIENCE)
+                    self._review_due = True
                 self.editor.files_changed(self)
         finally:
             self._review_running = False

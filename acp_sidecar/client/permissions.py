@@ -90,7 +90,7 @@ class Permissions:
         # Our own id, never reused: agents restart theirs at 0 every turn.
         request_id = f"permission-{number}"
         call_id = request.tool_call.tool_call_id if request.tool_call else None
-        stored = session.state.tool_call(call_id) if session and call_id else None
+        stored = session.state.asked_about(call_id) if session and call_id else None
         asked = question(
             request,
             request_id=request_id,

@@ -31,7 +31,8 @@ from acp_sidecar.client.choices import Choice, choices
 from acp_sidecar.client.summary import ChangeSummary, Sight, summarise
 from acp_sidecar.client.visible import visible
 
-_RAW_INPUT_CHARACTERS: Final = 100_000
+_MOST_CHARACTERS: Final = 100_000
+"""Shown of one thing the agent says; of a command everything is."""
 _COMMAND_FIELDS: Final = ("command", "cmd")
 _CWD_FIELDS: Final = ("cwd", "workdir", "working_directory", "directory")
 
@@ -191,11 +192,11 @@ def _message(
             outside = "" if look(path).inside else " (outside the workspace)"
             lines.append(f"Path: {visible(path)}{outside}")
     lines += _arguments(question)
-    lines += [f"It says: {visible(text)}" for text in question.texts]
+    lines += [f"It says: {_cut(text)}" for text in question.texts]
     if question.title:
-        lines.append(f"The agent calls it: “{visible(question.title)}”")
+        lines.append(f"The agent calls it: “{_cut(question.title)}”")
     if question.description:
-        lines.append(f"The agent explains: “{visible(question.description)}”")
+        lines.append(f"The agent explains: “{_cut(question.description)}”")
     return "\n".join(lines)
 
 
@@ -214,11 +215,13 @@ def _arguments(question: Question) -> list[str]:
         raw = {name: value for name, value in raw.items() if name not in shown}
         if not raw:
             return []
-    text = visible(_as_json(raw))
-    if len(text) > _RAW_INPUT_CHARACTERS:
-        rest = len(text) - _RAW_INPUT_CHARACTERS
-        text = f"{text[:_RAW_INPUT_CHARACTERS]}… and {rest} more characters, not shown here"
-    return [f"Arguments: {text}"]
+    return [f"Arguments: {_cut(_as_json(raw))}"]
+
+
+def _cut(text: str) -> str:
+    shown = visible(text[:_MOST_CHARACTERS])
+    rest = len(text) - _MOST_CHARACTERS
+    return shown if rest <= 0 else f"{shown}… and {rest} more characters, not shown here"
 
 
 def _says(raw: Json) -> bool:

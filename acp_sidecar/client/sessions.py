@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,7 @@ from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
+from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
@@ -83,6 +85,8 @@ class Sessions:
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
         self._sessions: dict[str, LiveSession] = {}
+        self._asked: Counter[Agent] = Counter()
+        """Questions under way that belong to no session."""
 
     # --- which one ------------------------------------------------------------------------
 
@@ -120,6 +124,7 @@ class Sessions:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
         params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         return await self._begin(running, cwd, roots, "session/new", params)
 
     async def restore(
@@ -151,6 +156,7 @@ class Sessions:
         _require(running, offered, capability)
         roots = _roots(cwd, ())
         params = _valid(lambda: build(agent_session_id, cwd, (), mcp_servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         method = f"session/{how}"
         if how == "fork":
             return await self._begin(running, cwd, roots, method, params)
@@ -178,7 +184,7 @@ class Sessions:
         _require(running, running.info.list_sessions, "sessionCapabilities.list")
         params = running.wire.session_list(cwd, cursor)
         page: SessionPage = running.wire.session_page(
-            await self._ask(running, "session/list", params)
+            await self._ask_apart(running, "session/list", params)
         )
         return page
 
@@ -187,7 +193,7 @@ class Sessions:
         running, cwd = await self._agent(agent, cwd)
         _require(running, running.info.delete_session, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
-        await self._ask(running, "session/delete", params)
+        await self._ask_apart(running, "session/delete", params)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
@@ -271,6 +277,15 @@ class Sessions:
                 f"{agent.name} could not answer {method}: {explained(error)}"
             ) from error
 
+    async def _ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+        """Ask what belongs to no session: until it is answered, the process is needed."""
+        self._asked[agent] += 1
+        try:
+            return await self._ask(agent, method, params)
+        finally:
+            self._asked[agent] -= 1
+            self._asked += Counter()
+
     def _live(
         self,
         agent: Agent,
@@ -300,7 +315,9 @@ class Sessions:
             agent,
             roots,
             self._files,
-            Ledger(self._files, within=roots.contains) if reviewed else None,
+            Ledger(self._files, within=roots.contains, spelled=roots.as_given)
+            if reviewed
+            else None,
             self._editor,
             self._permissions,
             settings,
@@ -343,6 +360,7 @@ class Sessions:
             raise Refused(f"The prompt was not sent: {error}") from error
         if not blocks:
             raise Refused("There is nothing to send: give 'text' or 'content'.")
+        _require_all(session.agent, lacking_for_prompt(session.agent.info, blocks))
         return session.turns.submit(tuple(blocks))
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
@@ -406,11 +424,18 @@ class Sessions:
         await self._retire(agent)
 
     async def _retire(self, agent: Agent) -> None:
-        """End a process that no session needs any more."""
+        """End a process that nobody needs any more."""
         if self._routes.sessions_of(agent) or self._routes.is_opening(agent):
+            return
+        if self._asked[agent]:
             return
         if self._agents.get(agent.key) is agent:
             del self._agents[agent.key]
+        await self._end(agent)
+
+    async def _end(self, agent: Agent) -> None:
+        """End a process, after an answer to all it still asks."""
+        self._permissions.cancel(lambda owner, session: owner is agent)
         await agent.stop()
 
     def _forget(self, session: LiveSession) -> None:
@@ -446,13 +471,13 @@ class Sessions:
                 f"{method.name} is a login of type {method.type!r}, which is done outside the "
                 f"editor: {method.description or running.command_line}"
             )
-        await self._ask(running, "authenticate", running.wire.authenticate(method_id))
+        await self._ask_apart(running, "authenticate", running.wire.authenticate(method_id))
 
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
         running, _ = await self._agent(agent, cwd)
         _require(running, running.info.logout, "auth.logout")
-        await self._ask(running, "logout", running.wire.logout())
+        await self._ask_apart(running, "logout", running.wire.logout())
 
     async def restart(self, agent: str) -> int:
         """End every process of this agent; the next session starts a new one."""
@@ -460,7 +485,7 @@ class Sessions:
         if not running and agent not in self._catalog():
             raise AgentUnusable(f"No agent {agent!r} is known.")
         for each in running:
-            await each.stop()
+            await self._end(each)
         return len(running)
 
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
@@ -514,5 +539,9 @@ def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _require(agent: Agent, offered: bool, capability: str) -> None:
-    if not offered:
-        raise NotOffered(f"{agent.name} does not offer this: it lacks {capability}.")
+    _require_all(agent, None if offered else capability)
+
+
+def _require_all(agent: Agent, lacking: str | None) -> None:
+    if lacking is not None:
+        raise NotOffered(f"{agent.name} does not offer this: it lacks {lacking}.")

@@ -171,6 +171,8 @@ class Turns:
                 _reject(prompt, reason)
         if reason is None and self.running is not None:
             self.running.cancelled = True
+            # Its task may never take a first step.
+            _resolve(self.running, "cancelled")
         if waiting:
             self._session.editor.queue_changed(self._session)
 

@@ -7,9 +7,8 @@ import unicodedata
 from typing import Final
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Printable by category, yet they show nothing: Hangul fillers, the Braille blank, joiners.
-_BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
+_BLANK: Final = re.compile("[\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5]")
 # They choose between forms of the character before them and show nothing themselves.
 _SELECTOR: Final = re.compile("[\ufe00-\ufe0f\u180b-\u180d\u180f\U000e0100-\U000e01ef]")
 _EMOJI_SELECTORS: Final = "\ufe0e\ufe0f"
@@ -29,9 +28,9 @@ def visible(text: str) -> str:
     an emoji) become ``\\n``, ``\\t``, ``\\u202e`` and the like; Markdown links are defused,
     since editors render them in dialogs.
     """
-    shown = text
-    if not (text.isascii() and text.isprintable()):
-        shown = _SELECTOR.sub(_selector, "".join(map(_visible, text)))
+    shown = text if text.isprintable() else "".join(map(_visible, text))
+    if not shown.isascii():
+        shown = _SELECTOR.sub(_selector, _BLANK.sub(lambda blank: _escaped(blank[0]), shown))
     return shown.replace("](", "] (")
 
 
@@ -43,8 +42,8 @@ def likeness(text: str) -> str:
 
 
 def _visible(character: str) -> str:
-    if character.isprintable() and unicodedata.category(character) not in _HIDDEN:
-        return _escaped(character) if character in _BLANK else character
+    if character.isprintable():
+        return character
     return _SHORT.get(character) or _escaped(character)
 
 

@@ -45,7 +45,7 @@ CAPABILITIES = {
 
 
 class Agent:
-    """Answers the client's requests; keeps the sessions of this process."""
+    """Answers the client's requests; keeps the sessions for as long as the process runs."""
 
     def __init__(self, peer: Peer, pace: float) -> None:
         self._peer = peer

@@ -5,8 +5,8 @@ vim.opt.runtimepath:prepend(demo.plugin)
 vim.o.swapfile = false
 vim.o.laststatus = 3
 vim.o.number = true
-vim.o.statusline = " %<<Space> goes to a question, a number and <CR> answer it"
-  .. '  |  :Acp review  :Acp diff  :Acp prompt  |  :qa! quits'
+vim.o.statusline = ' <Space> goes to a question, a number and <CR> answer it | :qa! quits'
+  .. '%<  |  :Acp review  :Acp diff  :Acp prompt  :help acp'
 vim.keymap.set('n', '<Space>', '<Plug>(acp-permission)')
 
 require('acp').setup({ cmd = demo.command, default_agent = 'demo' })

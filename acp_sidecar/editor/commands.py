@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import frozen
@@ -119,7 +120,7 @@ async def _with_progress(on: Operations, title: str, work: Awaitable[SessionView
 
 
 def _absolute(path: str) -> str:
-    if not path.startswith("/") and ":" not in path[:3]:
+    if not Path(path).is_absolute():
         raise CommandError(f"{path!r} must be an absolute path.", INVALID_PARAMS)
     return path
 

@@ -43,6 +43,8 @@ class Place:
     kind: str
     path: str
     line: int | None
+    diff: Diff | None = None
+    """What the agent changes there, where it names no line."""
 
     @property
     def said(self) -> dict[str, Any]:
@@ -169,7 +171,8 @@ class Follow:
                 chosen = location
                 break
         location = chosen or candidates[-1]
-        return Place(session, call.tool_call_id, call.kind, location.path, location.line)
+        diff = _diff_at(location, call.content)
+        return Place(session, call.tool_call_id, call.kind, location.path, location.line, diff)
 
     def _retry(self, session: SessionView, tool_call_id: str) -> Place | None:
         """A file that was not there when its place was named may be there by now."""
@@ -293,17 +296,23 @@ class Follow:
 
 
 def _places(change: ToolCallChanged) -> Sequence[Location]:
-    """The places an update speaks of: its locations, or its diffs where the call has none."""
+    """The places an update speaks of: its locations, or its diffs where the call has none
+    that name a line."""
     event = change.event
+    content: Sequence[object] = ()
     if isinstance(event, ToolCallUpsert):
         locations = given(event.locations, ())
         if locations:
             return locations
-        content: Sequence[object] = given(event.content, ())
+        content = given(event.content, ())
     elif isinstance(event, ToolCallContentChunk):
         content = (event.content,)
-    else:
-        return ()
-    if change.tool_call.locations:
+    if any(location.line is not None for location in change.tool_call.locations):
         return ()
     return tuple(Location(item.path) for item in content if isinstance(item, Diff))
+
+
+def _diff_at(location: Location, content: Sequence[object]) -> Diff | None:
+    """What is changed at a place whose line the agent does not name."""
+    diffs = [item for item in content if isinstance(item, Diff) and item.path == location.path]
+    return diffs[-1] if diffs and location.line is None else None

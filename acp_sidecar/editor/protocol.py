@@ -108,9 +108,10 @@ class SidecarProtocol(LanguageServerProtocol):
                 self.on_input_ended()
             elif isinstance(item, BadFrame):
                 self._malformed(item.reason)
-            elif self._body(item) and self._inbox:
+            elif self._body(item):
                 # A task was started. Let it take its first step, so that handlers begin
-                # in the order of their messages, before the next message is looked at.
+                # in the order of their messages, before the next message is looked at, also
+                # one that has not come yet: a task cancelled before it begins answers nothing.
                 self._resuming = True
                 asyncio.get_running_loop().call_soon(self._drain)
                 return

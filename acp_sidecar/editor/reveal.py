@@ -7,12 +7,14 @@ showing failed), but an error or a no means that asking again helps nobody.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from acp_sidecar.editor.follow import Outcome, Place, Target
 from acp_sidecar.editor.server import ClientError, ClientGone
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.roots import Roots
+from acp_sidecar.workspace.textdiff import fit
 from acp_sidecar.workspace.uris import path_to_uri
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Reveals:
         self._folders = folders
 
     async def reveal(self, target: Target) -> Outcome:
-        """Show a file, at its line where it has one.
+        """Show a file, at its line where it has one, else where the agent changes it.
 
         ACP lines are 1-based and 0 is taken for the first; past the end means the last line.
         """
@@ -48,7 +50,10 @@ class Reveals:
         if text is None:
             return Outcome(shown=False, reason="not a text file")
         uri = self._uri(target)
-        selection = _selection(target.line, text)
+        line, diff = target.line, target.place.diff
+        if line is None and diff is not None:
+            line = changed_line(text, diff.old_text or "", diff.new_text)
+        selection = _selection(line, text)
         if self._features.reveal:
             return await self._own(target.place, uri, selection)
         if self._features.show_document:
@@ -102,6 +107,23 @@ class Reveals:
         if isinstance(answer, Mapping) and answer.get("success") is False:
             return Outcome(shown=False, reason="the editor refused to show it", refused=True)
         return Outcome(shown=True)
+
+
+def changed_line(text: str, old: str, new: str) -> int | None:
+    """The first line (1-based) of a change from ``old`` to ``new`` in ``text``.
+
+    The two may be the whole file or a piece of it, and ``text`` may hold either. None where
+    they are not to be found, or in more than one place.
+    """
+    before, after = split_lines(fit(old, text)), split_lines(fit(new, text))
+    pairs = zip(before, after, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    for piece, above in ((after, same), (before, same), (after[same:], 0), (before[same:], 0)):
+        sought = "".join(piece)
+        if sought and text.count(sought) == 1:
+            # With a character behind it, since a piece may begin within a line.
+            return len(split_lines(f"{text[: text.index(sought)]}.")) + above
+    return None
 
 
 def _selection(line: int | None, text: str) -> dict[str, Any] | None:

@@ -15,8 +15,8 @@ from acp_sidecar.workspace.uris import uri_to_path
 if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.server import SidecarServer
-    from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.changes import Reviewed
+    from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.ledger import Ledger
 
 Step = Literal["keep", "revert"]

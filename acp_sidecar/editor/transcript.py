@@ -45,6 +45,15 @@ class Transcript:
         """The prompts that wait are others now."""
         self._note(session, [STATUS])
 
+    def flush(self) -> None:
+        """Send what is due at once, so that a turn's result does not overtake its last blocks.
+
+        Towards an editor that does not keep up nothing is hurried.
+        """
+        if self._timer is not None and not self._server.congested:
+            self._timer.cancel()
+            self._send()
+
     def snapshot(self, session: SessionView) -> dict[str, Any]:
         """All blocks of a session (``acp/transcript/snapshot``)."""
         keys = [entry.key for entry in session.state.entries]

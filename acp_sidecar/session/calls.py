@@ -32,15 +32,22 @@ class Calls:
         another = event.announces and known is not None and _is_over(known, turn)
         return self._fold(event, turn, None if another else known)
 
+    def asked_about(self, tool_call_id: str, turn: int) -> ToolCall | None:
+        """The call that a permission request of this turn means by an id.
+
+        Permission is asked for what is still to be done: an id that an earlier turn has
+        done with is another call.
+        """
+        known = self._latest.get(tool_call_id)
+        return None if known is not None and not known.open and known.turn != turn else known
+
     def asked(self, event: ToolCallUpsert, turn: int) -> list[Change]:
         """Fold the tool call that a permission request carries.
 
-        It empties nothing that is stored. Permission is asked for what is still to be done:
-        an id that an earlier turn has done with is another call.
+        It empties nothing that is stored.
         """
-        known = self._latest.get(event.tool_call_id)
-        another = known is not None and not known.open and known.turn != turn
-        return self._fold(event, turn, None if another else known, keep_stored=True)
+        known = self.asked_about(event.tool_call_id, turn)
+        return self._fold(event, turn, known, keep_stored=True)
 
     def chunk(self, event: ToolCallContentChunk, turn: int) -> list[Change]:
         """Fold one more piece of a call's content."""

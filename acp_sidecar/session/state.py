@@ -133,6 +133,10 @@ class Session:
         """The latest call with this id, also where nothing is shown of it yet."""
         return self._calls.get(tool_call_id)
 
+    def asked_about(self, tool_call_id: str) -> ToolCall | None:
+        """The call that a permission request means by an id, if it was heard of before."""
+        return self._calls.asked_about(tool_call_id, self.turn)
+
     def said_anything(self, turn: int) -> bool:
         """Whether the agent said or did anything in a turn."""
         return turn in self._heard_in

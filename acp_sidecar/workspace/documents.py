@@ -84,6 +84,8 @@ class Document:
     """What the document said when it and its file last agreed; None where that is unknown."""
     last_saved: str | None = None
     """What it said when the user last saved it; None before that."""
+    save_number: int = 0
+    """Which of all savings in this editor its last one was; 0 before it."""
     closed: bool = False
     rule: LineRule = "lsp"
     _lines: list[str] = field(factory=list)
@@ -184,6 +186,7 @@ class Documents:
     def __init__(self, habits: Habits | None = None) -> None:
         self.habits = habits or Habits()
         self.encoding: Encoding = "utf-16"
+        self._saves = 0
         self._by_key: dict[str, Document] = {}
         self._by_real: dict[str, list[Document]] = {}
         self._callbacks: list[tuple[Callable[[Document], None], frozenset[Happening]]] = []
@@ -258,6 +261,8 @@ class Documents:
         if text is not None and text != document.text:
             self._take(document, text)
         document.last_saved = document.text
+        self._saves += 1
+        document.save_number = self._saves
         document.mark_clean()
         self._tell("save", document)
         return document
@@ -274,12 +279,16 @@ class Documents:
 
     def all_at(self, path: str | os.PathLike[str]) -> list[Document]:
         """The open documents that show the file at ``path`` (mostly none or one)."""
+        found = self.all_at_real(path)
+        if found or (real := _real(os.fspath(path))) is None:
+            return found
+        return self.all_at_real(real)
+
+    def all_at_real(self, path: str | os.PathLike[str]) -> list[Document]:
+        """:meth:`all_at` for a path that is resolved already: without a look at the disk."""
         path = os.fspath(path)
-        found = self._by_real.get(path_key(path))
-        if not found:
-            real = _real(path)
-            found = self._by_real.get(path_key(str(real))) if real else None
-        return [document for document in found or () if _is_one(document.real, path)]
+        found = self._by_real.get(path_key(path), ())
+        return [document for document in found if _is_one(document.real, path)]
 
     def at(self, path: str | os.PathLike[str]) -> Document | None:
         """The open document that shows the file at ``path``: a dirty one before others."""

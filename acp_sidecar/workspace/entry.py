@@ -15,7 +15,15 @@ from pathlib import Path
 from attrs import define, evolve, frozen
 
 from acp_sidecar.workspace.disk import Snapshot, Stamp
-from acp_sidecar.workspace.hunks import Namer, Patch, Who, differences, moved, without
+from acp_sidecar.workspace.hunks import (
+    Namer,
+    Patch,
+    Who,
+    differences,
+    marked,
+    moved,
+    without,
+)
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
@@ -98,6 +106,8 @@ class Entry:
     """The state of the file on disk when it was last looked at."""
     by_agent: bool = False
     """Whether the agent has ever changed it, as far as we know."""
+    last_save: int = 0
+    """The last saving by the user that was taken in."""
     last_write: int = 0
     """The last write through us that has been seen here."""
     busy: bool = False
@@ -129,6 +139,8 @@ class Changer:
         """
         old = state.now.get()
         now = Kept.of(said, self.shelf)
+        if _shows_mark(old, said):
+            state = evolve(state, patches=marked(_lines(old), state.patches))
         if same(said, old) and now.lines == state.now.lines:
             return evolve(state, now=now)
         if state.whole is not None:
@@ -217,6 +229,17 @@ class Changer:
 def lines_of(said: FileText) -> list[str]:
     """The lines of a text; a byte order mark belongs to the first one."""
     return split_lines((BOM if said.bom else "") + said.text)
+
+
+def _lines(said: Said) -> list[str]:
+    return lines_of(said) if isinstance(said, FileText) else []
+
+
+def _shows_mark(old: Said, said: Said) -> bool:
+    """Whether a byte order mark comes to light that a buffer did not show."""
+    if not isinstance(old, FileText) or not isinstance(said, FileText):
+        return False
+    return old.source == "buffer" and not old.bom and said.source == "disk" and said.bom
 
 
 def text_of_lines(lines: Sequence[str], like: FileText) -> FileText:

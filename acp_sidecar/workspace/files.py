@@ -159,7 +159,7 @@ class Files:
     def still(self, path: Path, stamp: Stamp | None, *, missing: bool) -> bool:
         """Whether a file certainly says what it said in the state ``stamp``, or is still
         missing, without reading it."""
-        if any(document.dirty for document in self._documents.all_at(path)):
+        if any(document.dirty for document in self._documents.all_at_real(path)):
             return False
         return (stamp is not None or missing) and disk.stamp(path) == stamp
 
@@ -167,8 +167,15 @@ class Files:
         """Whether ``text`` is what the user last saved from an editor."""
         return any(
             document.last_saved is not None and same_text(document.last_saved, text)
-            for document in self._documents.all_at(path)
+            for document in self._documents.all_at_real(path)
         )
+
+    def last_save(self, path: Path) -> tuple[int, str]:
+        """A number that each saving by the user raises, and what was saved; 0 before one."""
+        saved = [
+            (one.save_number, one.last_saved or "") for one in self._documents.all_at_real(path)
+        ]
+        return max(saved, default=(0, ""))
 
     def author_of(self, path: Path, said: Said) -> tuple[object, int] | None:
         """Whose write it was through which a file came to say this: the ``author`` given to
@@ -188,6 +195,15 @@ class Files:
     def last_write(self, path: Path) -> int:
         """The number of the last write of a file through us; 0 if there was none."""
         return self._authors.get(path, (None, None, 0))[2]
+
+    def just_loaded(self, path: Path) -> bool:
+        """Whether an editor has just come to show what is on disk, and nobody can tell yet
+        whether it was loaded from there or saved."""
+        return self._unsaved.just_loaded(path)
+
+    def typed_on(self, path: Path) -> FileText | None:
+        """What is on disk, where unsaved changes were made to exactly that."""
+        return self._unsaved.typed_on(path)
 
     def open_paths(self) -> list[Path]:
         """The files that are open in the editor."""
@@ -358,7 +374,7 @@ class Files:
     ) -> Stamp:
         """Replace the file on disk, and bring along who has it open."""
         expected = None if isinstance(now, Missing) else now.stamp
-        shown = {document.uri: document.text for document in self._documents.all_at(path)}
+        shown = {document.uri: document.text for document in self._documents.all_at_real(path)}
         stamp = await _in_thread(lambda: disk.write(path, data, expected, mode=mode))
         if not shown:
             return stamp

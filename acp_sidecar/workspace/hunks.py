@@ -96,6 +96,24 @@ def inverse(lines: Sequence[str], patches: Sequence[Patch]) -> tuple[list[str], 
     return before, tuple(turned)
 
 
+def marked(lines: Sequence[str], patches: tuple[Patch, ...]) -> tuple[Patch, ...]:
+    """The hunks of a text, now that it turns out to begin with a byte order mark: its
+    baseline does so too."""
+    if not patches or patches[0].start:
+        return patches
+    first, *others = patches
+    before = first.before.lines()
+    if before:
+        if before[0].startswith(BOM):
+            return patches
+        return (evolve(first, before=Piece.of((BOM + before[0], *before[1:]))), *others)
+    below = lines[first.end : first.end + 1]
+    if others and others[0].start == first.end:
+        return patches
+    before = (BOM + "".join(below),)
+    return (evolve(first, before=Piece.of(before), count=first.count + len(below)), *others)
+
+
 def moved(
     old: Sequence[str],
     new: Sequence[str],

@@ -48,16 +48,18 @@ class Ledger:
         files: Files,
         *,
         within: Callable[[Path], bool] = lambda path: False,
+        spelled: Callable[[Path], str] = str,
         baselines: Baselines | None = None,
         checkpoints: Path | None = None,
     ) -> None:
         """``within``: which open files are remembered at each prompt, before the agent has
         spoken of them, and which of an earlier process's are looked at again; the session's
-        roots decide. ``baselines``: where texts are laid down, without it they stay in memory.
-        ``checkpoints``: a folder for those of this session alone; without it they end with
-        us."""
+        roots decide. ``spelled``: a path as the user has it. ``baselines``: where texts are
+        laid down, without it they stay in memory. ``checkpoints``: a folder for those of this
+        session alone; without it they end with us."""
         self._files = files
         self._within = within
+        self._spelled = spelled
         self._baselines = baselines
         shelf = Shelf() if baselines is None else baselines.shelf
         self._tracked = Tracked(files, shelf, self)
@@ -142,16 +144,24 @@ class Ledger:
         """
         self._tracked.reported(path, old_text, new_text)
 
-    async def refresh(self, paths: Iterable[Path] | None = None) -> None:
-        """Look again at what the files say: all that are known, or these."""
+    async def refresh(self, paths: Iterable[Path] | None = None, *, patient: bool = False) -> bool:
+        """Look again at what the files say: all that are known, or these.
+
+        ``patient`` leaves files for later (a tenth of a second) of which it cannot be told
+        yet who changed them; True then.
+        """
+        later = False
         async with self._lock:
             tracked = self._tracked
             for path in tuple(tracked.entries) if paths is None else paths:
                 entry = tracked.entries.get(path)
-                if entry is not None:
+                if entry is not None and patient and self._files.just_loaded(path):
+                    later = True
+                elif entry is not None:
                     tracked.observe(entry, by_agent=tracked.in_turn)
             tracked.join_moves()
             self._history.flush(urgent=True)
+        return later
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -275,9 +285,11 @@ class Ledger:
 
     def _change(self, entry: Entry) -> FileChange:
         origin = entry.state.origin
-        old = None if origin is None else path_to_uri(origin.path)
-        uri = self._files.uri_of(entry.path) or path_to_uri(entry.path)
-        return change_of(entry.path, entry.state, uri, old)
+        old = None if origin is None else self._uri_of(origin.path)
+        return change_of(entry.path, entry.state, self._uri_of(entry.path), old)
+
+    def _uri_of(self, path: Path) -> str:
+        return self._files.uri_of(path) or path_to_uri(self._spelled(path))
 
 
 def _reviewed(outcome: Outcome) -> Reviewed:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import evolve
 
@@ -18,9 +19,12 @@ from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.texts import BOM, Said
 
 log = logging.getLogger(__name__)
+
+_PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
+"""Names of files that agents write first and then put in the place of another."""
 
 Listener: TypeAlias = Callable[[Entry, State, Who], None]
 """Told that a file has come to say something else, what it was before, and by whose hand."""
@@ -58,12 +62,13 @@ class Tracked:
     def touch(self, path: Path) -> Entry | None:
         """The session hears of a file: what it says is remembered, should it not be known."""
         entry = self.entries.get(path)
-        if entry is not None or is_temporary(path.name):
+        if entry is not None or is_temporary(path.name) or _PASSING.fullmatch(path.name):
             return entry
         said = self.said(path)
         if said is None:
             return None
         entry = Entry(path, self.changer.clean(said), self.turn, disk.stamp(path))
+        entry.last_save, _ = self.files.last_save(path)
         old = self._moved_here(entry)
         self.entries[path] = entry
         if old is not None:
@@ -78,12 +83,14 @@ class Tracked:
         if entry is None:
             before = outcome.before
             entry = Entry(path, self.changer.clean(before), self.turn, None)
+            entry.last_save, _ = self.files.last_save(path)
             self.entries[path] = entry
         if entry.busy:
             self._late.append((path, outcome))
             return
         if outcome.where != "nowhere":
             # It may have written the disk by itself just before.
+            self._take_saved(entry)
             before = outcome.before
             its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
             self.move(entry, before, "agent" if its else "user")
@@ -124,13 +131,30 @@ class Tracked:
         said = self.said(entry.path)
         if said is None:
             return
+        self._take_saved(entry)
+        if stamp != before and isinstance(said, FileText) and said.source == "buffer":
+            between = self.files.typed_on(entry.path)
+            if between is not None:
+                self._take_in(entry, between, before, by_agent=by_agent)
+        self._take_in(entry, said, before, by_agent=by_agent and stamp != before)
+
+    def _take_saved(self, entry: Entry) -> None:
+        """What the user has saved since is theirs, also where it has been written over."""
+        number, saved = self.files.last_save(entry.path)
+        if number <= entry.last_save:
+            return
+        entry.last_save = number
+        text = FileText(saved.removeprefix(BOM), "buffer")
+        self._take_in(entry, text, entry.stamp, by_agent=False)
+
+    def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
         author, number = self.files.author_of(entry.path, said) or (None, 0)
         if number > entry.last_write:
             entry.last_write = number
             by_agent = author is self._author
         elif isinstance(said, FileText):
-            by_agent = by_agent and stamp != before and self._is_agents(entry, said)
-        self.move(entry, said, "agent" if by_agent else "user", stamp=before)
+            by_agent = by_agent and self._is_agents(entry, said)
+        self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
 
     def _is_agents(self, entry: Entry, said: FileText) -> bool:
         """Whether a text that a file has come to say can be the agent's."""

@@ -7,7 +7,9 @@ restart of ours, from its own backup), and loads files anew without a word about
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
@@ -22,6 +24,8 @@ from acp_sidecar.workspace.uris import uri_key
 
 _TEXTS_REMEMBERED: Final = 1024
 _CLOSED_REMEMBERED: Final = 32
+_SAVING_SECONDS: Final = 0.1
+"""Within which an editor that has written a file says so."""
 
 
 class Unsaved:
@@ -34,6 +38,7 @@ class Unsaved:
         self._compared: WeakKeyDictionary[Document, tuple[str, Stamp]] = WeakKeyDictionary()
         self._stamps: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
         self._loaded: WeakSet[Document] = WeakSet()
+        self._loads: WeakKeyDictionary[Document, tuple[Stamp, float]] = WeakKeyDictionary()
         self._once_on_disk: OrderedDict[bytes, None] = OrderedDict()
         self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
         documents.subscribe(self._opened, to=("open",))
@@ -59,7 +64,7 @@ class Unsaved:
         if raw is None:
             return Missing(path)
         text, bom = decode(raw.data, path)
-        if self._documents.all_at(path):
+        if self._documents.all_at_real(path):
             self.remember(text)
         return FileText(text, "disk", bom, raw.stamp)
 
@@ -78,7 +83,7 @@ class Unsaved:
         """
         unsaved = [
             document
-            for document in self._documents.all_at(path)
+            for document in self._documents.all_at_real(path)
             if document.dirty and not self._equals_disk(document, path)
         ]
         if len(unsaved) > 1 and len({document.text for document in unsaved}) > 1:
@@ -90,6 +95,29 @@ class Unsaved:
     def reloaded(self, document: Document) -> bool:
         """Whether a document that has just changed says what the disk has come to say."""
         return document in self._loaded
+
+    def just_loaded(self, path: Path) -> bool:
+        """Whether an editor has just come to show what is on disk.
+
+        For a moment it may also be that the user has typed and saved, and the word of the
+        saving is still to come.
+        """
+        now = time.monotonic()
+        return any(
+            not document.dirty and now - self._loads[document][1] < _SAVING_SECONDS
+            for document in self._documents.all_at_real(path)
+            if document in self._loads
+        )
+
+    def typed_on(self, path: Path) -> FileText | None:
+        """What is on disk, where the editor had loaded that before the user went on."""
+        stamp = disk.stamp(path)
+        for document in self._documents.all_at_real(path):
+            if document.dirty and self._loads.get(document, (None,))[0] == stamp:
+                with suppress(FileProblem):
+                    now = self.on_disk(path)
+                    return now if isinstance(now, FileText) else None
+        return None
 
     def _equals_disk(self, document: Document, path: Path) -> bool:
         """Whether there is nothing to save after all: the editor has loaded what is on disk,
@@ -118,12 +146,12 @@ class Unsaved:
             now = self.on_disk(document.real)
         except FileProblem:
             return
-        if isinstance(now, FileText) and now.stamp is not None:
-            self._stamps[document] = now.stamp
         if isinstance(now, Missing):
             clean = document.text in ("", "\n", "\r\n")
         else:
             clean = alike(self._documents, document, now.text)
+            if clean and now.stamp is not None:
+                self._stamps[document] = now.stamp
         if not clean and _digest(document.text) not in self._once_on_disk:
             document.mark_dirty()
 
@@ -141,8 +169,10 @@ class Unsaved:
         if text is not None and alike(self._documents, document, text):
             document.mark_clean()
             self._loaded.add(document)
+            self._loads[document] = (stamp, time.monotonic())
 
     def _saved(self, document: Document) -> None:
+        self._loads.pop(document, None)
         stamp = disk.stamp(document.real) if document.real is not None else None
         if stamp is not None:
             self._stamps[document] = stamp

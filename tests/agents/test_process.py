@@ -237,15 +237,21 @@ STUBBORN = {
     "job control": "set -m; sleep 600 & echo $!; wait",
     "deaf grandchild": "(trap '' TERM; exec sleep 600) & echo $!; wait",
     "group of its own in the group": "sh -c 'set -m; sleep 600 & echo $!; wait' & wait",
+    "session of its own": "setsid sh -c 'echo $$; sleep 600 >/dev/null' & wait",
+    "session in a session": "setsid sh -c \"setsid sh -c 'echo \\$\\$; sleep 9' & wait\" & wait",
     "endless output": "sleep 600 & echo $!; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done",
 }
+
+
+def skip_unless_found(script: str) -> None:
+    if ("set -m" in script or "setsid" in script) and sys.platform != "linux":
+        pytest.skip("groups and sessions that an agent has opened are found on Linux only")
 
 
 @pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
 @pytest.mark.parametrize("urgent", [False, True])
 async def test_X05_the_whole_group_ends(script: str, urgent: bool) -> None:
-    if "set -m" in script and sys.platform != "linux":
-        pytest.skip("groups opened within the session are found on Linux only")
+    skip_unless_found(script)
     async with running(*shell(script)) as run:
         grandchild = int((await run.lines(1))[0])
         assert not gone(grandchild)
@@ -256,6 +262,27 @@ async def test_X05_the_whole_group_ends(script: str, urgent: bool) -> None:
         assert state(run.agent.pid) == "-"
         if urgent:
             assert taken < 0.5
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "setsid sleep 600 >/dev/null 2>&1 & echo $!; echo; wait",
+        "(setsid sleep 600 & echo $!); echo; sleep 600",
+    ],
+    ids=["browser", "daemon"],
+)
+async def test_what_an_agent_started_to_stay_stays(script: str) -> None:
+    skip_unless_found(script)
+    async with running(*shell(script)) as run:
+        grandchild = int((await run.lines(2))[0])
+        try:
+            assert eventually(lambda: os.getsid(grandchild) == grandchild)
+            await run.agent.stop(urgent=True)
+            assert gone(run.agent.pid)
+            assert not gone(grandchild)
+        finally:
+            os.kill(grandchild, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -496,10 +523,17 @@ def keeper(how: str, script: str) -> Any:
 
 @pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
 def test_X05_no_agent_outlives_a_sidecar_that_is_killed(script: str) -> None:
-    if "set -m" in script and sys.platform != "linux":
-        pytest.skip("groups opened within the session are found on Linux only")
+    skip_unless_found(script)
     with keeper("wait", script) as kept:
         assert not gone(kept.agent, kept.grandchild, kept.watchdog)
+        kept.popen.kill()
+        assert kept.all_gone()
+
+
+def test_X05_an_agent_may_end_what_it_runs_when_the_sidecar_is_killed() -> None:
+    script = "setsid sleep 600 >/dev/null 2>&1 & echo $!; cat; sleep 0.1; kill $!"
+    skip_unless_found(script)
+    with keeper("wait", script) as kept:
         kept.popen.kill()
         assert kept.all_gone()
 

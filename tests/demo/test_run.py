@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -109,15 +113,17 @@ class Terminal:
     """A terminal with the demonstration in it."""
 
     def __init__(self, folder: Path) -> None:
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update(environment(folder, COLUMNS="150", LINES="45", ACP_DEMO_PACE="0.2"))
-            os.execv(sys.executable, DEMO)
-        import fcntl
-        import struct
-        import termios
-
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 150, 0, 0))
+        self.fd, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 150, 0, 0))
+        self.process = subprocess.Popen(
+            DEMO,
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env=environment(folder, ACP_DEMO_PACE="0.2"),
+            start_new_session=True,
+        )
+        os.close(other)
         self.seen = b""
 
     def wait_for(self, text: bytes) -> None:
@@ -134,15 +140,11 @@ class Terminal:
         os.write(self.fd, keys)
 
     def end(self) -> int:
-        while True:
-            try:
-                if not os.read(self.fd, 65536):
-                    break
-            except OSError:
-                break
-        _, status = os.waitpid(self.pid, 0)
+        with contextlib.suppress(OSError):  # the other side is closed: the end
+            while os.read(self.fd, 65536):
+                pass
         os.close(self.fd)
-        return os.waitstatus_to_exitcode(status)
+        return self.process.wait(BOUND)
 
 
 def test_in_a_terminal_a_person_watches_and_answers(temporary: Path) -> None:

@@ -36,11 +36,11 @@ SERVE = [
 _UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 
 
-def demo(pace: float = 0, *flags: str) -> dict[str, Any]:
+def demo(pace: float = 0) -> dict[str, Any]:
     """The ``agents`` entry of the embedded agent, with so many seconds between two steps."""
     return {
         "command": sys.executable,
-        "args": ["-m", "acp_sidecar", "demo-agent", "--pace", str(pace), *flags],
+        "args": ["-m", "acp_sidecar", "demo-agent", "--pace", str(pace)],
     }
 
 
@@ -223,7 +223,7 @@ class Client(LanguageClient):
         return await self.start(command, **argument)
 
     async def new(self, **argument: Any) -> dict[str, Any]:
-        """A new session, its slash commands announced."""
+        """Open a session."""
         opened: dict[str, Any] = await self.execute("acp.session.new", **argument)
         return opened
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_sidecar.workspace.positions import Position, Range, TextEdit
-from tests.e2e.editor import Editor, capabilities
+from tests.e2e.editor import BOUND, Editor, capabilities
 
 
 def edits_of(change: dict[str, Any]) -> list[TextEdit]:
@@ -133,11 +133,16 @@ class Held:
 
     def __init__(self, manner: Any) -> None:
         self.manner = manner
-        self.asked = asyncio.Event()
         self.go = asyncio.Event()
+        self._asked = asyncio.Event()
+
+    async def asked(self) -> None:
+        """Wait until an edit has come."""
+        async with asyncio.timeout(BOUND):
+            await self._asked.wait()
 
     async def __call__(self, params: dict[str, Any]) -> Any:
-        self.asked.set()
+        self._asked.set()
         await self.go.wait()
         result = self.manner(params)
         return await result if asyncio.iscoroutine(result) else result

@@ -93,6 +93,11 @@ class Puppet:
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 
+    def expect(self, request_id: Any) -> None:
+        """Keep the response to a request that is sent by other means; see :meth:`result`."""
+        future = asyncio.get_running_loop().create_future()
+        self._results[json.dumps(request_id)] = future
+
     async def result(self, request_id: Any) -> dict[str, Any]:
         """The whole response to a request."""
         async with asyncio.timeout(BOUND):

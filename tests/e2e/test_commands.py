@@ -166,7 +166,7 @@ async def test_without_a_workspace_a_folder_must_be_named(
 
 
 async def test_an_agent_that_cannot_be_used_says_why(
-    bare: Client, ws: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bare: Client, ws: Path, tmp_path: Path
 ) -> None:
     dying = "import sys; sys.exit('no licence found')"
     agents = {
@@ -952,7 +952,7 @@ async def test_arguments_that_do_not_fit_are_refused_with_what_would(
     ("command", "argument", "says"),
     [
         ("session.new", {"cwd": "ws"}, "must be an absolute path"),
-        ("session.new", {"additionalDirectories": ["a:/ws"]}, "absolute path: 'a:/ws'"),
+        ("session.new", {"additionalDirectories": ["a:/ws"]}, "'a:/ws' must be an absolute path"),
         ("session.prompt", {}, "There is nothing to send: give 'text' or 'content'"),
         ("session.prompt", {"context": [{"uri": "file:///nix"}]}, "No such file"),
     ],

@@ -312,6 +312,24 @@ async def test_serve_takes_what_clients_append_and_logs_to_a_file(tmp_path: Path
     assert "Hello" not in log.read_text()
 
 
+async def test_serve_has_nothing_to_say_about_an_ordinary_session(ws: Path) -> None:
+    async with editing() as editor:
+        await a_turn(editor, ws)
+        request, turn = editor.start("acp.session.prompt", text="/wait 600")
+        await editor.until(
+            lambda: any(
+                params["value"].get("message", "").startswith("Wait")
+                for params in editor.all("$/progress")
+            )
+        )
+        editor.cancel(request)
+        assert await turn == {"stopReason": "cancelled"}
+        await editor.execute("acp.session.close")
+        await editor.execute("acp.session.new")
+        assert await editor.close() == 0
+        assert editor.stderr == b""
+
+
 async def test_serve_that_cannot_record_or_log_says_so(tmp_path: Path) -> None:
     occupied = tmp_path / "file"
     occupied.write_text("")

@@ -227,10 +227,60 @@ async def test_the_last_location_that_may_be_shown_is(
 async def test_without_locations_diffs_say_where(
     editor: Editor, puppet: Puppet, turn: Any, file: Path
 ) -> None:
-    diff = {"type": "diff", "path": str(file), "oldText": "line 1\n", "newText": "LINE 1\n"}
+    diff = {"type": "diff", "path": str(file), "oldText": "line 6\n", "newText": "LINE 6\n"}
     puppet.tool("t1", content=[diff])
     await editor.nth(SHOW)
-    assert editor.revealed() == [("a.py", None)]
+    assert editor.revealed() == [("a.py", 5)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("line 6\n", "LINE 6\n", 5),
+        ("line 5\nline 6\nline 7", "line 5\nLINE 6\nline 7", 5),
+        ("ne 6", "NE 6", 5),
+        ("line 6\r\n", "LINE 6\r\n", 5),
+        ("line 6\n", "", 5),
+        ("line", "LINE", None),
+        ("elsewhere\n", "ELSEWHERE\n", None),
+        (None, "all new\n", None),
+    ],
+    ids=["line", "hunk", "words", "other ends", "gone", "many", "none", "new"],
+)
+@pytest.mark.parametrize("done", [False, True])
+async def test_a_location_without_a_line_is_shown_where_its_diff_changes_it(
+    editor: Editor,
+    puppet: Puppet,
+    turn: Any,
+    file: Path,
+    old: str | None,
+    new: str,
+    line: int | None,
+    done: bool,
+) -> None:
+    """Some agents never name a line."""
+    if done and old and new and line:
+        file.write_text(file.read_text().replace(old.replace("\r", ""), new.replace("\r", "")))
+    diff = {"type": "diff", "path": str(file), "oldText": old, "newText": new}
+    puppet.ask({"kind": "edit", "locations": at(file), "content": [diff]})
+    await editor.nth(SHOW)
+    assert editor.revealed() == [("a.py", line)]
+
+
+async def test_a_diff_shows_the_line_that_a_location_before_it_did_not_name(
+    editor: Editor, puppet: Puppet, turn: Any, file: Path
+) -> None:
+    puppet.tool("t1", kind="edit", locations=at(file))
+    await editor.nth(SHOW)
+    before = file.read_text()
+    after = before.replace("line 8\n", "line 8\nand more\n")
+    file.write_text(after)
+    diff = {"type": "diff", "path": str(file), "oldText": before, "newText": after}
+    puppet.tool("t1", "tool_call_update", status="completed", content=[diff])
+    await editor.nth(SHOW, 2)
+    puppet.tool("t1", "tool_call_update", locations=at(file, 2), content=[diff])
+    await editor.nth(SHOW, 3)
+    assert editor.revealed() == [("a.py", None), ("a.py", 8), ("a.py", 1)]
 
 
 async def test_P01_a_link_that_leads_outside_is_not_shown(

@@ -306,6 +306,29 @@ async def test_what_is_deleted_comes_back_as_it_was(desk: Desk) -> None:
     assert script.read_bytes() == data
 
 
+async def test_an_open_file_that_the_agent_moves_comes_back(desk: Desk) -> None:
+    file, moved = desk.file("a.py"), desk.ws / "b.py"
+    uri = desk.editor.open(file)
+    dirty = desk.file("dirty.py")
+    dirty_uri = desk.editor.open(dirty)
+    desk.editor.type(dirty_uri, 7, 5, " typed")
+    await desk.prompt()
+    desk.puppet.tool("t1", kind="move", locations=[{"path": str(file)}, {"path": str(moved)}])
+    await desk.arrived()
+    file.rename(moved)
+    dirty.unlink()
+    desk.puppet.tool("t1", "tool_call_update", status="completed")
+    assert await desk.names() == {"a.py": "deleted", "b.py": "created"}
+    done = await desk.step("revert")
+    assert done["conflicts"] == []
+    assert file.read_text() == desk.editor.documents[uri].text == LINES
+    assert not moved.exists()
+    # The user's unsaved text is in no danger, whatever became of its file.
+    assert desk.editor.documents[dirty_uri].text == LINES.replace("eight", "eight typed")
+    answer = await desk.puppet.read(dirty)
+    assert answer["result"]["content"] == LINES.replace("eight", "eight typed")
+
+
 async def test_bytes_come_back_exactly(desk: Desk) -> None:
     contents = {
         "crlf": (b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n"),
@@ -461,8 +484,8 @@ async def test_the_baseline_is_what_was_there_at_the_first_mention(
     elif mention == "diff":
         desk.report("t1", file, LINES, new, status="pending")
     elif mention == "permission":
-        desk.report_only = {"type": "diff", "path": path, "oldText": LINES, "newText": new}
-        request = puppet.ask({"title": "Edit", "kind": "edit", "content": [desk.report_only]})
+        diff = {"type": "diff", "path": path, "oldText": LINES, "newText": new}
+        request = puppet.ask({"title": "Edit", "kind": "edit", "content": [diff]})
         await desk.editor.dialog()
         desk.editor.click("Allow")
         assert await puppet.outcome(request) == "yes"
@@ -749,9 +772,9 @@ async def test_a_richer_editor_is_told_of_changes(
     idle_editor.type(uri, 1, 3, "", delete=6)
     await idle_editor.until(lambda: latest()[0]["hunks"][0]["state"] == "waiting")
     # What it does without a word is seen at the end of its turn.
-    other.write_text("newer\n")
+    other.write_text("newer\nand longer\n")
     await desk.end(prompt)
-    await idle_editor.until(lambda: latest()[1]["hunks"][0]["after"]["lines"] == 1)
+    await idle_editor.until(lambda: latest()[1]["hunks"][0]["after"]["lines"] == 2)
     assert latest() == await desk.list()
     told = len(idle_editor.all("acp/changes"))
     await desk.list()

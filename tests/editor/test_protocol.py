@@ -177,3 +177,25 @@ async def test_both_directions_are_recorded_and_a_failing_recorder_harms_nobody(
     assert recorded[0][1]["method"] == "acp/unknown"
     assert recorded[1][1]["error"]["code"] == -32002
     assert len(FrameDecoder().feed(pipe.data)) == 3
+
+
+async def test_a_request_cancelled_in_the_same_breath_is_answered() -> None:
+    server = SidecarServer()
+    pipe = Pipe()
+    server.protocol.outbox.attach(pipe)
+    server.handle("acp/later", later)
+    sent: list[Any] = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"id": 2, "method": "acp/later", "params": {}},
+        {"method": "$/cancelRequest", "params": {"id": 2}},
+    ]
+    for message in sent:
+        server.protocol.data_received(frame(json.dumps(message).encode()))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await server._stop()
+    if server._watch is not None:
+        server._watch.cancel()
+    answers = [json.loads(body) for body in FrameDecoder().feed(pipe.data)]
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[1]["error"]["code"] == -32800

@@ -27,9 +27,9 @@ def editor(tmp_path: Path, workspace: Path) -> Iterator[Editor]:
 
 
 @pytest.fixture
-def sidecar(tmp_path: Path, editor: Editor) -> Iterator[FakeSidecar]:
+def sidecar(editor: Editor) -> Iterator[FakeSidecar]:
     """A scripted sidecar; the editor connects to it in place of starting one."""
-    fake = FakeSidecar(tmp_path)
+    fake = FakeSidecar()
     editor.lua("require('acp').setup({ cmd = vim.lsp.rpc.connect(...) })", fake.path)
     yield fake
     fake.close()

@@ -9,8 +9,11 @@ import os
 import queue
 import re
 import shutil
+import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -55,14 +58,18 @@ def wait_until(check: Callable[[], Any], what: str = "", bound: float = BOUND) -
 class Editor:
     """Neovim over msgpack-RPC, with a screen attached so that it draws and scrolls."""
 
-    def __init__(self, folder: Path, *, columns: int = 160, lines: int = 45) -> None:
+    def __init__(self, folder: Path, *, columns: int = 160, lines: int = 45, **env: str) -> None:
         init = folder / "init.vim"
         init.write_text(INIT.format(plugin=PLUGIN))
-        os.environ["XDG_STATE_HOME"] = str(folder / "state")
-        argv = [nvim_path(), "--embed", "--clean", "-n", "-u", str(init)]
+        # Nothing of the user's own is read or written, by Neovim or by what it starts.
+        for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+            env[f"XDG_{name}_HOME"] = str(folder / name.lower())
+        settings = [f"{name}={value}" for name, value in env.items()]
+        argv = ["env", *settings, nvim_path(), "--embed", "--clean", "-n", "-u", str(init)]
         self.nvim = pynvim.attach("child", argv=argv)
         self.nvim.ui_attach(columns, lines, rgb=True)
         self.pid = self.nvim.funcs.getpid()
+        self.closed = False
 
     def lua(self, code: str, *args: Any) -> Any:
         return self.nvim.exec_lua(code, *args)
@@ -148,16 +155,35 @@ class Editor:
         return [event["data"] for event in found if event["name"] == name]
 
     def close(self) -> None:
+        """Quits Neovim, kills it where it does not."""
+        if self.closed:
+            return
+        self.closed = True
         with contextlib.suppress(OSError, EOFError):
-            self.nvim.command("qall!")
+            self.nvim.command("qall!", async_=True)
+        end = time.monotonic() + 5
+        while running(self.pid) and time.monotonic() < end:
+            time.sleep(0.01)
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL)
         self.nvim.close()
+
+
+def running(pid: int) -> bool:
+    """Whether the process is there and no zombie."""
+    run = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return run.stdout.strip() not in ("", "Z") and not run.stdout.startswith("Z")
 
 
 class FakeSidecar:
     """Speaks LSP on a socket, answers from a table, sends what a test tells it to."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "sidecar.sock")
+    def __init__(self) -> None:
+        # A short path: a socket's has about a hundred characters.
+        self.folder = tempfile.mkdtemp(prefix="acp-")
+        self.path = f"{self.folder}/socket"
         self.received: list[dict[str, Any]] = []
         self.results: dict[str, Any] = {
             "acp.session.new": {
@@ -169,7 +195,19 @@ class FakeSidecar:
                     "currentModeId": "ask",
                     "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "go", "name": "Go"}],
                 },
-                "configOptions": [],
+                "configOptions": [
+                    {
+                        "id": "model",
+                        "name": "Model",
+                        "type": "select",
+                        "currentValue": "small",
+                        "options": [
+                            {"value": "small", "name": "Small"},
+                            {"group": "g", "name": "G", "options": [{"value": "big", "name": "B"}]},
+                        ],
+                    },
+                    {"id": "think", "name": "Think", "type": "boolean", "currentValue": False},
+                ],
                 "commands": [{"name": "read", "description": "read a file"}],
             },
             "acp.session.prompt": {"stopReason": "end_turn"},
@@ -199,12 +237,19 @@ class FakeSidecar:
         stream = connection.makefile("rb")
         while True:
             length = 0
-            while (line := stream.readline()).strip():
-                if line.lower().startswith(b"content-length:"):
-                    length = int(line.split(b":")[1])
+            try:
+                while (line := stream.readline()).strip():
+                    if line.lower().startswith(b"content-length:"):
+                        length = int(line.split(b":")[1])
+            except OSError:
+                return
             if not line:
                 return
-            self._receive(json.loads(stream.read(length)))
+            body = stream.read(length)
+            if len(body) < length:
+                return
+            with contextlib.suppress(OSError):  # the editor is gone
+                self._receive(json.loads(body))
 
     def _receive(self, message: dict[str, Any]) -> None:
         method = message.get("method")
@@ -285,5 +330,6 @@ class FakeSidecar:
 
     def close(self) -> None:
         self._listener.close()
+        shutil.rmtree(self.folder)
         if self._connection is not None:
             self._connection.close()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.neovim.harness import Editor, FakeSidecar, wait_until
+from tests.neovim.harness import PLUGIN, Editor, FakeSidecar, nvim_path, wait_until
 
 
 def message(role: str, text: str, id: str = "m1") -> dict[str, Any]:
@@ -190,6 +193,22 @@ def test_a_growing_message_is_appended_and_the_view_follows(
     assert editor.cursor(win) == [5, 0], "a reader who went up is left there"
 
 
+def test_a_wiped_out_conversation_is_drawn_again(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    blocks = [message("user", "Hi", "u1"), message("agent", "On it.")]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    wait_until(lambda: "On it." in transcript(editor))
+    editor.command("bwipeout acp://s1")
+    assert editor.marked("transcript") == []
+    blocks = [message("agent", "Done.", "m2")]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    editor.command("Acp transcript")
+    wait_until(lambda: "Done." in transcript(editor))
+    drawn = ["❯ You", "Hi", "", "● demo", "On it.", "", "● demo", "Done.", "", ""]
+    assert transcript(editor) == drawn
+
+
 def test_thoughts_are_folded_and_can_be_opened(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
@@ -317,6 +336,44 @@ def test_typing_goes_on_while_places_are_shown(
     typed = "".join(chr(ord("a") + n % 26) for n in range(1, 30))
     assert editor.lines(editor.window())[0] == typed
     assert (workspace / "two.txt").read_text().startswith("two.txt line 1\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "first"),
+    [
+        ("d", "W", "line 1"),
+        ("vE", "d", " line 1"),
+        ("3", "x", ".txt line 1"),
+        ('"', "add", "one.txt line 2"),
+        (":s/one/ONE/", "<CR>", "ONE.txt line 1"),
+        ("r", "X", "Xne.txt line 1"),
+    ],
+)
+def test_a_command_half_typed_is_finished_by_the_user(
+    editor: Editor,
+    sidecar: FakeSidecar,
+    session: str,
+    workspace: Path,
+    before: str,
+    after: str,
+    first: str,
+) -> None:
+    editor.command("edit one.txt")
+    mine = editor.window()
+    editor.nvim.input(before)
+    requests = [
+        sidecar.begin("acp/reveal", reveal(workspace, "two.txt", 50)),
+        sidecar.begin("acp/permission", permission("p1")),
+        sidecar.begin("acp/reveal", reveal(workspace, "three.txt", 9)),
+    ]
+    # A command that waits for a character holds everything back until it has it.
+    time.sleep(0.2)
+    editor.nvim.input(after)
+    sidecar.answer(requests[0])
+    sidecar.answer(requests[2])
+    wait_until(lambda: editor.lines(mine)[0].startswith(first))
+    assert editor.window() == mine
+    assert not sidecar.answered(requests[1])
 
 
 def test_a_line_past_the_end_and_a_missing_file(
@@ -629,11 +686,11 @@ def test_hidden_characters_are_shown(editor: Editor, sidecar: FakeSidecar, sessi
         editor,
         sidecar,
         message="rm \u202egpj.exe\u200b\u2066",
-        diffs=[{"path": "/ws/a", "oldText": None, "newText": "x\x1b[2J\u202ey\n"}],
+        diffs=[{"path": "/ws/a", "oldText": None, "newText": "é\x1b[2J\u202ey\u3164\U000e0041\n"}],
     )
     screen = editor.screen()
     assert "rm <202e>gpj.exe<200b><2066>" in screen
-    assert "x<1b>[2J<202e>y" in screen
+    assert "+é<001b>[2J<202e>y<3164><e0041>" in screen
 
 
 def test_the_proposed_change_side_by_side(
@@ -677,6 +734,8 @@ def test_completion(editor: Editor, sidecar: FakeSidecar, session: str, workspac
     assert complete(editor, "Acp follow o") == ["on", "off"]
     assert "opencode" in complete(editor, "Acp new ")
     assert complete(editor, "Acp mode g") == ["go"]
+    assert complete(editor, "Acp config m") == ["model small", "model big"]
+    assert complete(editor, "Acp config think ") == ["true", "false"]
     ask(editor, sidecar)
     assert complete(editor, "Acp permission ") == ["No", "Yes", "Yes (allow_always)"]
     assert complete(editor, "Acp permission Yes (") == ["(allow_always)"]
@@ -722,6 +781,29 @@ def test_the_prompts_buffer(editor: Editor, sidecar: FakeSidecar, session: str, 
     assert editor.mode() == "n"
 
 
+def test_the_agents_own_commands_are_completed(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    commands = [{"name": "edit", "description": "edit a file"}, {"name": "read"}]
+    sidecar.results["acp.session.state"] = {"commands": commands}
+    editor.command("Acp prompt")
+    wait_until(lambda: editor.lua("return #require('acp.session').current().commands") == 2)
+    editor.type("/e<C-x><C-o> a.txt<C-s>")
+    wait_until(lambda: sidecar.commands("acp.session.prompt"))
+    assert sidecar.commands("acp.session.prompt")[0]["text"] == "/edit a.txt"
+
+
+def test_a_session_is_picked_from_the_agents_list(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    rows = [{"agentSessionId": f"a{n}", "title": f"Title {n}", "cwd": "/ws"} for n in (1, 2)]
+    sidecar.results["acp.session.list"] = {"sessions": rows, "nextCursor": None}
+    editor.lua("vim.ui.select = function(items, opts, choice) choice(items[2]) end")
+    editor.command("Acp load demo")
+    wait_until(lambda: sidecar.commands("acp.session.load"))
+    assert sidecar.commands("acp.session.load") == [{"agent": "demo", "agentSessionId": "a2"}]
+
+
 def test_a_first_prompt_opens_the_session(editor: Editor, sidecar: FakeSidecar) -> None:
     editor.command("Acp prompt hello")
     wait_until(lambda: sidecar.commands("acp.session.prompt"))
@@ -740,6 +822,8 @@ def test_a_failure_is_shown_with_its_message(editor: Editor, sidecar: FakeSideca
     ("line", "command", "argument"),
     [
         ("cancel", "acp.session.cancel", {}),
+        ("config model big", "acp.session.setConfigOption", {"configId": "model", "value": "big"}),
+        ("config think true", "acp.session.setConfigOption", {"configId": "think", "value": True}),
         ("mode go", "acp.session.setMode", {"modeId": "go"}),
         ("keep one.txt", "acp.review.keep", {"uri": "one.txt"}),
         ("revert", "acp.review.revert", {"uri": "two.txt"}),
@@ -823,6 +907,25 @@ def test_the_statusline(editor: Editor, sidecar: FakeSidecar) -> None:
     wait_until(lambda: editor.lua(line) == "demo · running")
 
 
+def test_no_message_needs_a_key(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
+    """After a longer message Neovim asks for <Enter>, and the user's next key is gone."""
+    editor.command("edit one.txt")
+    editor.type("O")
+    for n in range(5):
+        text = f"number {n}\n" + "a long line " * 40 + "\nand another\nand one more"
+        sidecar.notify("window/showMessage", {"type": 1 + n % 3, "message": text})
+        editor.type(f"{n}")
+    sidecar.results["acp.session.prompt"] = "It failed.\n" + "because " * 60
+    editor.lua("require('acp').prompt('x')")
+    wait_until(lambda: "It failed." in editor.messages())
+    sidecar.drop()
+    editor.type("typed<Esc>")
+    assert not editor.nvim.api.get_mode()["blocking"]
+    assert editor.lines(editor.window())[0] == "01234typed"
+    editor.command("Acp messages")
+    assert editor.lines(editor.window()).count("and one more") == 5
+
+
 def test_checkhealth(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
     editor.command("checkhealth acp")
     report = "\n".join(editor.lines(editor.window()))
@@ -841,6 +944,21 @@ def test_checkhealth_names_what_is_missing(editor: Editor) -> None:
     assert '"no-such-sidecar" is not found' in report
     assert '"no-such-agent" is not found' in report
     editor.fails("Acp new", ":checkhealth acp")
+
+
+def test_works_as_a_plain_package(editor: Editor, tmp_path: Path) -> None:
+    packages = tmp_path / "data" / "nvim" / "site" / "pack" / "acp" / "start"
+    packages.mkdir(parents=True)
+    (packages / "acp").symlink_to(PLUGIN)
+    run = subprocess.run(
+        [nvim_path(), "--headless", "-u", "NORC", "+exe 'Acp nonsense'", "+qall!"],
+        env={**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert '"nonsense" is none of: cancel, close' in run.stderr
 
 
 def test_help(editor: Editor, tmp_path: Path) -> None:

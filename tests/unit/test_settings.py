@@ -25,6 +25,15 @@ def test_later_sources_win_and_leave_the_rest() -> None:
     assert second.default_agent == "a"
 
 
+def test_lua_s_empty_tables_are_empty_objects() -> None:
+    agent = {"command": "x", "env": []}
+    for values in ([], {"follow": [], "agents": []}, {"agents": {"a": agent}}):
+        merged, problems = merge(Settings(), values)
+        assert problems == ()
+        assert merged.follow_enabled
+    assert dict(merged.agents["a"].env) == {}
+
+
 def test_P06_a_workspace_cannot_choose_a_command() -> None:
     user, _ = merge(Settings(), {"agents": {"mine": {"command": "mine"}}})
     values = {

@@ -446,6 +446,106 @@ async def test_a_conflict_the_user_undoes_is_none(
     assert buffer.text == LINES
 
 
+async def test_what_the_user_undoes_of_their_own_is_nobodys_change(
+    hand: Hand, ledger: Ledger, files: Files, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    buffer = hand.open(path)
+    new = LINES.replace("two", "TWO")
+    ledger.touch(path)
+    ledger.wrote(path, await files.write(path, new, seen=LINES, author=ledger))
+    ids = [hunk.id for hunk in only(ledger).hunks]
+    for before in ("eight", "TWO"):  # beside the agent's change, and within
+        place = new.index(before)
+        hand.replace(buffer, place, 0, "typed ")
+        await ledger.refresh()
+        hand.replace(buffer, place, len("typed "), "")
+        await ledger.refresh()
+        assert [(hunk.id, hunk.state) for hunk in only(ledger).hunks] == [(ids[0], "waiting")]
+    await ledger.revert()
+    assert path.read_text() == buffer.text == LINES
+
+
+async def test_typed_and_saved_in_one_breath_is_the_users(
+    hand: Hand, ledger: Ledger, files: Files, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    buffer = hand.open(path)
+    new = LINES.replace("two", "TWO")
+    await write(ledger, files, path, new, LINES)
+    # The file is written before the word of the typing comes, that of the saving after it.
+    say(path, new.replace("six", "six typed"))
+    hand.type(buffer, "\nseven", " typed")
+    assert await ledger.refresh(patient=True), "nobody can tell yet"
+    hand.save(buffer)
+    assert not await ledger.refresh(patient=True)
+    assert len(only(ledger).hunks) == 1
+    await ledger.revert()
+    assert path.read_text() == LINES.replace("six", "six typed")
+
+
+async def test_saved_and_then_written_by_the_agent_itself(
+    hand: Hand, ledger: Ledger, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    buffer = hand.open(path)
+    ledger.touch(path)
+    hand.type(buffer, "eight", "typed\n")
+    hand.save(buffer)
+    say(path, buffer.text.replace("two", "TWO"))
+    hand.reload(buffer)
+    await ledger.refresh()
+    assert len(only(ledger).hunks) == 1
+    await ledger.revert()
+    assert path.read_text() == buffer.text == LINES.replace("eight", "typed\neight")
+
+
+async def test_the_mark_of_a_file_that_was_typed_in_and_saved_comes_back(
+    hand: Hand, ledger: Ledger, tmp_path: Path
+) -> None:
+    mark = "\ufeff".encode()
+    path = say(tmp_path / "a", mark + LINES.encode())
+    buffer = hand.open(path)
+    ledger.touch(path)
+    hand.type(buffer, "eight", "typed\n")
+    await ledger.refresh()
+    saved = say(path, mark + buffer.text.encode())
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    say(path, "the agent's\n")
+    hand.reload(buffer)
+    await ledger.refresh()
+    await ledger.revert()
+    assert saved.read_bytes() == mark + LINES.replace("eight", "typed\neight").encode()
+
+
+async def test_typing_on_what_the_agent_has_written_itself_is_told_apart(
+    hand: Hand, ledger: Ledger, files: Files, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    buffer = hand.open(path)
+    ledger.touch(path)
+    say(path, LINES.replace("two", "TWO"))
+    hand.reload(buffer)
+    await ledger.refresh(patient=True)
+    hand.type(buffer, "eight", "typed\n")
+    await ledger.refresh(patient=True)
+    [hunk] = only(ledger).hunks
+    assert (hunk.hunk.after_start, hunk.state) == (1, "waiting")
+    await ledger.revert()
+    assert buffer.text == LINES.replace("eight", "typed\neight")
+
+
+async def test_files_that_agents_write_on_their_way_are_no_news(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    passing = say(tmp_path / "a.py.tmp.4711.1a2b3c", LINES)
+    ledger.touch(passing)
+    passing.unlink()
+    await ledger.refresh()
+    assert ledger.changes() == []
+
+
 async def test_a_file_the_user_deleted_is_not_brought_back(
     hand: Hand, ledger: Ledger, files: Files, tmp_path: Path
 ) -> None:

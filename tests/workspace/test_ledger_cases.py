@@ -415,6 +415,25 @@ async def test_a_write_that_follows_one_of_the_agents_own_is_all_the_agents(
     assert path.read_text() == LINES
 
 
+@pytest.mark.parametrize("new", [f"NEW\n{LINES}", LINES.replace("one", "ONE")])
+async def test_a_mark_the_buffer_did_not_show_outlives_a_revert(
+    hand: Hand, ledger: Ledger, files: Files, tmp_path: Path, new: str
+) -> None:
+    path = say(tmp_path / "a", b"\xef\xbb\xbf" + LINES.encode())
+    ledger.touch(path)
+    buffer = hand.open(path)
+    hand.type(buffer, "nine", "typed\n")
+    await ledger.refresh()
+    text = new.replace("nine", "typed\nnine")
+    ledger.wrote(path, await files.write(path, text, seen=buffer.text, author=ledger))
+    say(path, b"\xef\xbb\xbf" + buffer.text.encode())
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    assert len(ids(ledger)) == 1
+    await ledger.revert()
+    assert path.read_bytes() == b"\xef\xbb\xbf" + LINES.replace("nine", "typed\nnine").encode()
+
+
 # --- checkpoints ------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 
 from acp_sidecar.agents import process
@@ -31,4 +32,7 @@ async def main(how: str, command: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    # A shell's background jobs inherit these ignored, and so would a test run as one.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     asyncio.run(main(sys.argv[1], sys.argv[2:]))

@@ -153,7 +153,9 @@ function M.on_apply_edit(err, params, ctx)
       return { applied = false, failureReason = 'the buffer was loaded from the disk again' }
     end
   end
-  local result = vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+  -- Without its label, which Neovim would print, maybe over more than one line.
+  local unlabelled = vim.tbl_extend('force', params, { label = false })
+  local result = vim.lsp.handlers['workspace/applyEdit'](err, unlabelled, ctx)
   for _, uri in ipairs(uris) do
     ours(vim.uri_to_bufnr(uri))
   end

@@ -127,7 +127,7 @@ local function detail(content)
     return { { text = 'terminal ' .. content.terminalId, hl = 'AcpDetail' } }
   end
   local lines = {}
-  local texts = split((as_text(content.content or content):gsub('\n$', '')))
+  local texts = split((as_text(content.content or content):gsub('\n+$', '')))
   local first = math.max(1, #texts - MAX_OUTPUT + 1)
   if first > 1 then
     lines[1] = { text = ('… %d lines before'):format(first - 1), hl = 'AcpDetail' }

@@ -1,6 +1,7 @@
 ---The sidecar as a language server: started once, attached to every file buffer.
 local config = require('acp.config')
 local event = require('acp.event')
+local tell = require('acp.tell')
 
 local M = {}
 
@@ -68,6 +69,7 @@ local function handlers()
     ['acp/follow'] = require('acp.session').on_follow,
     ['acp/reveal'] = require('acp.reveal').on_reveal,
     ['acp/permission'] = permission.on_permission,
+    ['window/showMessage'] = tell.on_show_message,
     ['window/showMessageRequest'] = permission.on_message_request,
     ['$/cancelRequest'] = permission.on_cancel_request,
     ['workspace/applyEdit'] = require('acp.activity').on_apply_edit,
@@ -91,16 +93,37 @@ local function forget()
   release(nil)
 end
 
----@param code integer
----@param signal integer
+---How the sidecar ended: Neovim's own message of it may need a key to go on.
+---@type { code: integer, signal: integer }
+local ending = { code = 0, signal = 0 }
+
+---Starts the command so that the end of the process is ours to tell.
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@param of table
+---@return vim.lsp.rpc.PublicClient
+local function spawn(dispatchers, of)
+  local on_exit = dispatchers.on_exit
+  dispatchers = vim.tbl_extend('force', dispatchers, {
+    on_exit = function(code, signal)
+      ending = { code = code, signal = signal }
+      on_exit(0, 0)
+    end,
+  })
+  local cmd = config.get().cmd
+  if type(cmd) == 'function' then
+    return cmd(dispatchers, of)
+  end
+  return vim.lsp.rpc.start(cmd --[[@as string[] ]], dispatchers)
+end
+
 ---@param id integer
-local function ended(code, signal, id)
+local function ended(id)
   if id ~= client_id then
     return -- its end was asked for
   end
   client_id = nil
   forget()
-  event.emit('Exit', { code = code, signal = signal })
+  event.emit('Exit', ending)
   if vim.v.exiting ~= vim.NIL then
     return
   end
@@ -109,12 +132,13 @@ local function ended(code, signal, id)
     return now - time < WITHIN
   end, deaths)
   deaths[#deaths + 1] = now
-  local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
+  local how = ending.signal ~= 0 and ('signal %d'):format(ending.signal)
+    or ('exit code %d'):format(ending.code)
   if config.get().restart and #deaths < DEATHS then
-    vim.notify(('acp: the sidecar ended (%s) and is started again'):format(how), vim.log.levels.WARN)
+    tell.warn(('the sidecar ended (%s) and is started again'):format(how))
     M.start()
   else
-    vim.notify(('acp: the sidecar ended (%s); see :Acp log'):format(how), vim.log.levels.ERROR)
+    tell.error(('the sidecar ended (%s); see :Acp log'):format(how))
   end
 end
 
@@ -128,7 +152,7 @@ function M.start()
   local root = config.root_dir()
   client_id = vim.lsp.start({
     name = NAME,
-    cmd = config.get().cmd,
+    cmd = spawn,
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
     init_options = config.init_options(),
@@ -137,7 +161,9 @@ function M.start()
     on_init = function(client)
       release(client)
     end,
-    on_exit = vim.schedule_wrap(ended),
+    on_exit = vim.schedule_wrap(function(_, _, id)
+      ended(id)
+    end),
   }, {
     attach = false,
     silent = true,
@@ -148,10 +174,7 @@ function M.start()
   if not client_id then
     local cmd = config.get().cmd
     local shown = type(cmd) == 'table' and table.concat(cmd, ' ') or 'the configured function'
-    vim.notify(
-      ('acp: cannot start the sidecar (%s). See :checkhealth acp'):format(shown),
-      vim.log.levels.ERROR
-    )
+    tell.error(('cannot start the sidecar (%s). See :checkhealth acp'):format(shown))
     release(nil)
     return nil
   end
@@ -185,7 +208,7 @@ end
 function M.execute(command, argument, callback)
   callback = callback or function(err)
     if err then
-      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+      tell.error(err)
     end
   end
   M.ready(function(client)

@@ -1,4 +1,6 @@
 ---What :Acp understands, a subcommand an entry.
+local tell = require('acp.tell')
+
 local M = {}
 
 ---@class acp.Call
@@ -56,6 +58,24 @@ local function agent_names()
   return names
 end
 
+---@return string[]
+local function config_values()
+  local session = require('acp.session').current()
+  local found = {}
+  for _, option in ipairs(session and session.options or {}) do
+    local choices = option.type == 'boolean' and { { value = 'true' }, { value = 'false' } }
+      or option.options
+      or {}
+    for _, choice in ipairs(choices) do
+      -- A choice, or a group of them.
+      for _, one in ipairs(choice.options or { choice }) do
+        found[#found + 1] = option.id .. ' ' .. one.value
+      end
+    end
+  end
+  return found
+end
+
 ---@type table<string, acp.Subcommand>
 local subcommands = {
   new = {
@@ -67,11 +87,12 @@ local subcommands = {
   },
   load = {
     run = function(call)
-      local id = call.words[#call.words]
-      if not id then
-        return vim.notify('acp: :Acp load [agent] {id}', vim.log.levels.ERROR)
+      local agent, id = call.words[1], call.words[2]
+      if id then
+        require('acp.session').load(agent, id)
+      else
+        require('acp.session').pick(agent)
       end
-      require('acp.session').load(#call.words > 1 and call.words[1] or nil, id)
     end,
     complete = agent_names,
   },
@@ -115,6 +136,17 @@ local subcommands = {
       end, session and session.modes and session.modes.availableModes or {})
     end,
   },
+  config = {
+    run = function(call)
+      local id, value = call.text:match('^(%S+)%s+(.+)$')
+      if id then
+        require('acp.session').set_option(id, value)
+      else
+        tell.error(':Acp config {option} {value}')
+      end
+    end,
+    complete = config_values,
+  },
   follow = {
     run = function(call)
       require('acp.session').follow(call.words[1])
@@ -147,7 +179,7 @@ local subcommands = {
       if session then
         require('acp.transcript').toggle(session.id)
       else
-        vim.notify('acp: no session is open. :Acp new opens one', vim.log.levels.ERROR)
+        tell.error('no session is open. :Acp new opens one')
       end
     end,
   },
@@ -182,6 +214,9 @@ local subcommands = {
       require('acp.client').stop()
     end,
   },
+  messages = {
+    run = tell.show,
+  },
   log = {
     run = function()
       vim.cmd.tabedit(vim.fn.fnameescape(vim.lsp.get_log_path()))
@@ -196,10 +231,7 @@ function M.run(opts)
   if not subcommand then
     local names = vim.tbl_keys(subcommands)
     table.sort(names)
-    vim.notify(
-      ('acp: %q is none of: %s'):format(name, table.concat(names, ', ')),
-      vim.log.levels.ERROR
-    )
+    tell.error(('%q is none of: %s'):format(name, table.concat(names, ', ')))
     return
   end
   subcommand.run({

@@ -1,5 +1,6 @@
 ---The agent's questions: which wait, which is asked, what became of them.
 local event = require('acp.event')
+local tell = require('acp.tell')
 local window = require('acp.question')
 
 local M = {}
@@ -96,7 +97,7 @@ end
 ---Goes into the window of the question on the screen.
 function M.enter()
   if not queue[1] then
-    vim.notify('acp: no question is waiting', vim.log.levels.INFO)
+    tell.info('no question is waiting')
     return
   end
   if not window.is_shown(queue[1].key) then
@@ -109,12 +110,12 @@ end
 ---@return acp.Question?
 local function meant()
   if not queue[1] then
-    vim.notify('acp: no question is waiting', vim.log.levels.WARN)
+    tell.warn('no question is waiting')
     return nil
   end
   if changed_under_command then
     changed_under_command = false
-    vim.notify('acp: the question has changed meanwhile; look again', vim.log.levels.WARN)
+    tell.warn('the question has changed meanwhile; look again')
     return nil
   end
   return queue[1]
@@ -136,7 +137,7 @@ function M.answer(words)
   local titles = vim.tbl_map(function(option)
     return option.title
   end, question.options)
-  vim.notify('acp: the answers are: ' .. table.concat(titles, ', '), vim.log.levels.ERROR)
+  tell.error('the answers are: ' .. table.concat(titles, ', '))
 end
 
 ---Closes the question on the screen without an answer. That approves nothing.
@@ -177,7 +178,7 @@ local function wait_for(question)
     vim.schedule(function()
       local resumed, err = coroutine.resume(thread, result)
       if not resumed then
-        vim.notify('acp: ' .. tostring(err), vim.log.levels.ERROR)
+        tell.error(tostring(err))
       end
     end)
   end

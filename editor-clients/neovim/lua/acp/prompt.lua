@@ -101,6 +101,7 @@ function M.open(attached)
   vim.wo[win].winbar = (' Prompt%s — <CR> sends'):format(
     #context > 0 and (' with %d attached'):format(#context) or ''
   )
+  require('acp.session').look()
   vim.cmd.startinsert({ bang = true })
 end
 

@@ -33,34 +33,54 @@ local namespace = vim.api.nvim_create_namespace('acp.question')
 ---@type acp.QuestionWindow?
 local shown
 
----Characters that change how a line looks without being seen.
+---Characters that cannot be seen, or change how others are: controls, odd blanks, directions,
+---joiners, fillers, tags, and those without a meaning of their own.
+local HIDDEN = {
+  { 0x00, 0x1f },
+  { 0x7f, 0xa0 },
+  { 0xad, 0xad },
+  { 0x34f, 0x34f },
+  { 0x61c, 0x61c },
+  { 0x115f, 0x1160 },
+  { 0x1680, 0x1680 },
+  { 0x17b4, 0x17b5 },
+  { 0x180b, 0x180f },
+  { 0x2000, 0x200f },
+  { 0x2028, 0x202f },
+  { 0x205f, 0x206f },
+  { 0x2800, 0x2800 },
+  { 0x3000, 0x3000 },
+  { 0x3164, 0x3164 },
+  { 0xe000, 0xf8ff },
+  { 0xfeff, 0xfeff },
+  { 0xffa0, 0xffa0 },
+  { 0xfff0, 0xfffb },
+  { 0x1bca0, 0x1bca3 },
+  { 0x1d173, 0x1d17a },
+  { 0xe0000, 0x10ffff },
+}
+
+---@param character string
+---@return string
+local function visible(character)
+  local code = vim.fn.char2nr(character, true)
+  for _, range in ipairs(HIDDEN) do
+    if code >= range[1] and code <= range[2] then
+      return code == 9 and '  ' or ('<%04x>'):format(code)
+    end
+  end
+  return character
+end
+
+---The text with every character that could hide or fake something shown as its number.
 ---@param text string
 ---@return string
 function M.plainly(text)
-  return (
-    text
-      :gsub('%c', function(character)
-        return character == '\t' and '  ' or ('<%02x>'):format(character:byte())
-      end)
-      -- U+061C, U+200B..200F, U+202A..202E, U+2060..206F, U+FEFF
-      :gsub('\216\156', '<061c>')
-      :gsub('\226\128[\139-\143\170-\174]', function(bytes)
-        return ('<%04x>'):format(vim.fn.char2nr(bytes))
-      end)
-      :gsub('\226\129[\160-\175]', function(bytes)
-        return ('<%04x>'):format(vim.fn.char2nr(bytes))
-      end)
-      :gsub('\239\187\191', '<feff>')
-  )
-end
-
----@param lines acp.Line[]
----@param text string
----@param hl? string
-local function add(lines, text, hl)
-  for _, line in ipairs(blocks.split(text)) do
-    lines[#lines + 1] = { text = plainly(line), hl = hl }
+  if not text:find('[^ -~]') then
+    return text
   end
+  -- By code point: a combining character is one of its own.
+  return (text:gsub('[%z\1-\127\194-\244][\128-\191]*', visible))
 end
 
 ---@param lines acp.Line[]

@@ -120,7 +120,12 @@ local function mark(target, range)
   local last = math.max(first, math.min(range['end'].line, count - 1))
   vim.api.nvim_win_set_cursor(target, { first + 1, 0 })
   vim.api.nvim_win_call(target, function()
-    vim.cmd('normal! zvzz')
+    -- Not with :normal, which would end a command the user is in the middle of.
+    if vim.fn.foldclosed(first + 1) ~= -1 then
+      vim.cmd('silent! ' .. first + 1 .. 'foldopen!')
+    end
+    local above = math.floor(vim.api.nvim_win_get_height(target) / 2)
+    vim.fn.winrestview({ topline = math.max(1, first + 1 - above) })
   end)
   marked = buf
   for line = first, last do

@@ -2,6 +2,7 @@
 local client = require('acp.client')
 local event = require('acp.event')
 local session = require('acp.session')
+local tell = require('acp.tell')
 
 local M = {}
 
@@ -52,7 +53,7 @@ end
 function M.list()
   session.execute('acp.review.list', nil, function(changes)
     if #changes == 0 then
-      vim.notify('acp: nothing waits for review', vim.log.levels.INFO)
+      tell.info('nothing waits for review')
       return
     end
     fill(changes)
@@ -77,7 +78,7 @@ function M.target(name)
   return vim.uri_from_bufnr(0)
 end
 
----@param result { kept: string[], reverted: string[], conflicts: string[] }
+---@param result { kept: string[], reverted: string[], conflicts: string[], problems?: string[] }
 local function report(result)
   local parts = {}
   for _, name in ipairs({ 'kept', 'reverted', 'conflicts' }) do
@@ -86,8 +87,10 @@ local function report(result)
       parts[#parts + 1] = ('%d %s'):format(count, name)
     end
   end
-  local level = #(result.conflicts or {}) > 0 and vim.log.levels.WARN or vim.log.levels.INFO
-  vim.notify('acp: ' .. (#parts > 0 and table.concat(parts, ', ') or 'nothing to do'), level)
+  local is_whole = #(result.conflicts or {}) == 0 and #(result.problems or {}) == 0
+  local say = is_whole and tell.info or tell.warn
+  vim.list_extend(parts, result.problems or {})
+  say(#parts > 0 and table.concat(parts, ', ') or 'nothing to do')
   event.emit('Reviewed', result)
 end
 
@@ -145,7 +148,7 @@ end
 function M.diff(uri)
   client.execute('acp.review.diff', { uri = uri }, function(err, texts)
     if err then
-      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+      tell.error(err)
       return
     end
     local path = vim.uri_to_fname(uri)

@@ -1,6 +1,7 @@
 ---What the sidecar said of each session. Kept to draw from, never to decide on.
 local client = require('acp.client')
 local event = require('acp.event')
+local tell = require('acp.tell')
 
 local M = {}
 
@@ -8,13 +9,19 @@ local M = {}
 ---@field id string
 ---@field agent string
 ---@field commands table[] What the agent understands as `/name`.
+---@field options acp.ConfigOption[] The agent's own settings.
+---@field queue integer Prompts that wait.
 ---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
 ---@field status? string
----@field usage? { used: integer, size: integer }
 ---@field follow? acp.Follow
 ---@field changes table[]
 ---@field running integer Prompts of ours that have not ended.
 ---@field ended boolean
+
+---@class acp.ConfigOption
+---@field id string
+---@field type string
+---@field options? table[] Choices, or groups of choices.
 
 ---@class acp.Follow
 ---@field enabled boolean
@@ -32,8 +39,16 @@ local current
 ---@return acp.Session
 local function known(id)
   if not sessions[id] then
-    sessions[id] =
-      { id = id, agent = 'agent', commands = {}, changes = {}, running = 0, ended = false }
+    sessions[id] = {
+      id = id,
+      agent = 'agent',
+      commands = {},
+      options = {},
+      changes = {},
+      queue = 0,
+      running = 0,
+      ended = false,
+    }
     current = current or id
   end
   return sessions[id]
@@ -69,7 +84,7 @@ function M.choose(id)
     current = id
     require('acp.transcript').show(id)
   else
-    vim.notify(('acp: no session %q'):format(id), vim.log.levels.ERROR)
+    tell.error(('no session %q'):format(id))
   end
 end
 
@@ -79,8 +94,9 @@ end
 local function or_complain(what, callback)
   return function(err, result)
     if err then
-      vim.notify(('acp: %s: %s'):format(what, err), vim.log.levels.ERROR)
-      event.emit('Error', { message = ('%s: %s'):format(what, err) })
+      local message = ('%s: %s'):format(what, err)
+      event.emit('Error', { message = message })
+      tell.error(message)
     elseif callback then
       callback(result)
     end
@@ -95,6 +111,7 @@ local function opened(callback)
     session.agent = result.agent or session.agent
     session.modes = result.modes
     session.commands = result.commands or {}
+    session.options = result.configOptions or {}
     session.ended = false
     current = session.id
     require('acp.transcript').show(session.id)
@@ -111,6 +128,27 @@ function M.new(argument, callback)
   client.execute('acp.session.new', argument, or_complain('no session', opened(callback)))
 end
 
+---Asks which of the agent's sessions to open again.
+---@param agent? string
+function M.pick(agent)
+  client.execute('acp.session.list', { agent = agent }, or_complain('no list', function(page)
+    if #page.sessions == 0 then
+      tell.info('the agent has no sessions here')
+      return
+    end
+    vim.ui.select(page.sessions, {
+      prompt = 'Open again',
+      format_item = function(row)
+        return ('%s  %s'):format(row.title or row.agentSessionId, row.updatedAt or '')
+      end,
+    }, function(row)
+      if row then
+        M.load(agent, row.agentSessionId)
+      end
+    end)
+  end))
+end
+
 ---@param agent? string
 ---@param agent_session_id string
 function M.load(agent, agent_session_id)
@@ -125,7 +163,7 @@ end
 function M.execute(command, argument, callback)
   local session = M.current()
   if not session then
-    vim.notify('acp: no session is open. :Acp new opens one', vim.log.levels.ERROR)
+    tell.error('no session is open. :Acp new opens one')
     return
   end
   argument = vim.tbl_extend('force', { sessionId = session.id }, argument or {})
@@ -142,7 +180,7 @@ local function send(session, text, context)
   client.execute('acp.session.prompt', argument, function(err, result)
     session.running = math.max(0, session.running - 1)
     if err then
-      vim.notify('acp: ' .. err, vim.log.levels.ERROR)
+      tell.error(err)
     end
     event.emit('TurnEnded', {
       sessionId = session.id,
@@ -172,7 +210,42 @@ function M.set_mode(mode)
   local session = M.current()
   M.execute('acp.session.setMode', { modeId = mode }, function(result)
     session.modes = result.modes or session.modes
-    vim.notify('acp: mode ' .. mode, vim.log.levels.INFO)
+    tell.info('mode ' .. mode)
+  end)
+end
+
+---Asks for what the agent has announced since the session was opened.
+---@param callback? fun(session: acp.Session)
+function M.look(callback)
+  local session = M.current()
+  if not session or session.ended then
+    return
+  end
+  local argument = { sessionId = session.id }
+  client.execute('acp.session.state', argument, or_complain('no state', function(state)
+    session.commands = state.commands or {}
+    session.options = state.configOptions or {}
+    session.modes = state.modes
+    if callback then
+      callback(session)
+    end
+  end))
+end
+
+---@param id string
+---@param value string
+function M.set_option(id, value)
+  local session = M.current()
+  local option = vim.iter(session and session.options or {}):find(function(one)
+    return one.id == id
+  end)
+  local argument = { configId = id, value = value }
+  if option and option.type == 'boolean' then
+    argument.value = value == 'true'
+  end
+  M.execute('acp.session.setConfigOption', argument, function(result)
+    session.options = result.configOptions or session.options
+    tell.info(('%s: %s'):format(id, value))
   end)
 end
 
@@ -184,14 +257,14 @@ function M.follow(word)
   if not word then
     enabled = follow ~= nil and (not follow.enabled or follow.paused)
   elseif word ~= 'on' and word ~= 'off' then
-    vim.notify('acp: :Acp follow [on|off]', vim.log.levels.ERROR)
+    tell.error(':Acp follow [on|off]')
     return
   end
   if enabled then
     require('acp.reveal').prompted()
   end
   client.execute('acp.follow.set', { enabled = enabled }, or_complain('follow', function(result)
-    vim.notify('acp: following is ' .. (result.enabled and 'on' or 'off'), vim.log.levels.INFO)
+    tell.info('following is ' .. (result.enabled and 'on' or 'off'))
   end))
 end
 
@@ -215,9 +288,7 @@ function M.on_transcript(_, params)
   for _, block in ipairs(params.blocks or {}) do
     if block.kind == 'status' then
       session.status = block.status
-      session.usage = block.usage or session.usage
-      session.agent = block.agent or session.agent
-      session.modes = block.modes or session.modes
+      session.queue = #(block.queue or {})
       session.ended = block.status == 'closed' or block.status == 'dead'
     elseif block.kind == 'permission' then
       require('acp.permission').on_state(block)

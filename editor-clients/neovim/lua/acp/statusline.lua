@@ -9,6 +9,9 @@ function M.get()
   end
   local status = session.status or (session.running > 0 and 'running' or 'idle')
   local parts = { session.agent, status }
+  if session.queue > 0 then
+    parts[#parts + 1] = ('+%d'):format(session.queue)
+  end
   local waiting = #require('acp.permission').waiting()
   if waiting > 0 then
     parts[#parts + 1] = ('?%d'):format(waiting)
@@ -19,9 +22,6 @@ function M.get()
   local follow = session.follow
   if follow and (not follow.enabled or follow.paused) then
     parts[#parts + 1] = follow.enabled and 'paused' or 'not following'
-  end
-  if session.usage and (session.usage.size or 0) > 0 then
-    parts[#parts + 1] = ('%d%%'):format(math.floor(100 * session.usage.used / session.usage.size))
   end
   return table.concat(parts, ' · ')
 end

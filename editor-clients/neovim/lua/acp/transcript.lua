@@ -1,6 +1,7 @@
 ---The conversation in a buffer, a block an upsert, redrawn where it changed.
 local blocks = require('acp.blocks')
 local config = require('acp.config')
+local tell = require('acp.tell')
 local window = require('acp.window')
 
 local M = {}
@@ -276,7 +277,7 @@ function M.show(id)
     win, err = window.open(buf, config.get().transcript, 'transcript')
   end
   if not win then
-    vim.notify('acp: no room for the conversation: ' .. err, vim.log.levels.WARN)
+    tell.warn('no room for the conversation: ' .. err)
     return nil
   end
   dress(win)

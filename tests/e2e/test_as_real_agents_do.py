@@ -1,0 +1,74 @@
+"""What real agents were seen to do, done by the test's agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.editor import Editor
+from tests.e2e.puppet import Puppet
+
+
+async def test_a_list_while_a_session_is_being_closed(editor: Editor, puppet: Puppet) -> None:
+    """An agent takes its time over ``session/close``; other questions reach it meanwhile."""
+    puppet.capabilities = {"sessionCapabilities": {"close": {}, "list": {}}}
+    await editor.execute("acp.session.new")
+    await editor.execute("acp.session.close")
+    closing = await puppet.incoming("session/close")
+    _, listing = editor.start("acp.session.list")
+    listed = await puppet.incoming("session/list")
+    puppet.answer(closing, {})
+    for _ in range(3):  # what follows from the closing has begun
+        assert "error" in await puppet.read("/ws/a")
+    puppet.answer(listed, {"sessions": [{"sessionId": "S1", "cwd": "/ws"}]})
+    rows = (await listing)["sessions"]
+    assert [row["agentSessionId"] for row in rows] == ["S1"]
+    assert puppet.connections == 1
+
+
+async def test_an_agent_that_writes_the_disk_whatever_it_is_told(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
+) -> None:
+    """It asks for the write, hears that the user is at work on these lines, and writes."""
+    file = ws / "app.py"
+    file.write_text("one\ntwo\nthree\n")
+    uri = editor.open(file)
+    editor.type(uri, 1, 0, "my ")
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    answer = await puppet.write(file, "one\nTWO\nthree\n")
+    assert "unsaved" in answer["error"]["message"] or "not saved" in answer["error"]["message"]
+    file.write_text("one\nTWO\nthree\n")
+    puppet.tool("t1", status="completed", kind="edit", locations=[{"path": str(file)}])
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    assert editor.documents[uri].text == "one\nmy two\nthree\n"
+    (warning,) = editor.all("window/showMessage")
+    assert warning["type"] == 2
+    assert str(file) in warning["message"]
+    assert "unsaved" in warning["message"]
+
+
+async def test_an_agent_that_writes_the_disk_besides(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
+) -> None:
+    """The same write twice, through the client and by itself, under unsaved changes."""
+    file = ws / "app.py"
+    file.write_text("one\ntwo\nthree\nfour\n")
+    uri = editor.open(file)
+    editor.type(uri, 0, 0, "my ")
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert "result" in await puppet.write(file, "one\ntwo\nthree\nFOUR\n")
+    file.write_text("one\ntwo\nthree\nFOUR\n")
+    old = {"type": "diff", "path": str(file), "oldText": "four\n", "newText": "FOUR\n"}
+    puppet.tool("t1", status="completed", kind="edit", content=[old])
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    assert editor.documents[uri].text == "my one\ntwo\nthree\nFOUR\n"
+    editor.save(uri, file)
+    (change,) = await editor.execute("acp.review.list")
+    assert change["hunks"][0]["before"] == {"start": 3, "lines": 1}
+    await editor.execute("acp.review.revert")
+    assert file.read_text() == "my one\ntwo\nthree\nfour\n"
+    assert editor.all("window/showMessage") == []
