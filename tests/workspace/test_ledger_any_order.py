@@ -261,6 +261,8 @@ class AnyOrder(RuleBasedStateMachine):
         buffer = self.buffer(name)
         if buffer is not None:
             self.refresh()
+            if not self.path(name).exists():
+                self.by_user(name, set(), set())
             self.hand.save(buffer)
             self.later(self.path(name))
             self.refresh()
