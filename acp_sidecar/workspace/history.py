@@ -98,7 +98,7 @@ class History:
         for each in versions[start + 1 :]:
             if each.digest is not None and self._blobs is not None:
                 self._blobs.hold(each.digest)
-            to.append(Version(each.kept, each.who, each.since, each.digest))
+            to.append(Version(each.kept, each.who, self._count, each.digest))
         self._unwritten[new] = None
 
     def checkpoint(self, checkpoint: Checkpoint) -> None:

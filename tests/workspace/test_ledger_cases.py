@@ -501,6 +501,25 @@ async def test_a_checkpoint_leaves_lines_that_both_have_changed(
     assert made.read_text() == "mine hello\n"
 
 
+async def test_a_checkpoint_after_a_move_is_not_touched_by_taking_the_move_back(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    old, new = say(tmp_path / "old", LINES), tmp_path / "new"
+    for path in (old, new):
+        ledger.touch(path)
+    old.rename(new)
+    ledger.end_turn()
+    ledger.begin_turn()
+    await ledger.revert()
+    assert old.exists()
+    await ledger.restore(ledger.checkpoints()[1].id)
+    assert not old.exists()
+    assert new.read_text() == LINES
+    await ledger.restore(ledger.checkpoints()[0].id)
+    assert old.read_text() == LINES
+    assert not new.exists()
+
+
 async def test_a_journal_that_was_cut_off_costs_only_its_last_line(
     files: Files, tmp_path: Path
 ) -> None:
