@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,6 +18,7 @@ from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
 from acp_sidecar.editor.follow import Follow
+from acp_sidecar.editor.messages import Messages
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_MESSAGE_TYPES: Final[Mapping[str, int]] = {"error": 1, "warning": 2, "info": 3, "log": 3}
 _NOTICES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
-_REPEAT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 30
 
 
@@ -78,7 +76,7 @@ class App:
             self._trace_of,
         )
         self._reports: dict[str, Report] = {}
-        self._said: dict[str, float] = {}
+        self._messages = Messages(server)
         self._listen()
 
     def _surfaces(self) -> None:
@@ -284,16 +282,7 @@ class App:
         self._dialogs.withdraw(request_id)
 
     def tell(self, severity: Severity, text: str) -> None:
-        if severity == "log":
-            self._server.notify_json("window/logMessage", {"type": 3, "message": text})
-            return
-        now = time.monotonic()
-        if now - self._said.get(text, -_REPEAT_SECONDS) < _REPEAT_SECONDS:
-            return
-        self._said = {old: at for old, at in self._said.items() if now - at < _REPEAT_SECONDS}
-        self._said[text] = now
-        params = {"type": _MESSAGE_TYPES[severity], "message": text}
-        self._server.notify_json("window/showMessage", params)
+        self._messages.tell(severity, text)
 
     def files_changed(self, session: SessionView) -> None:
         self._review.changed(session)

@@ -120,8 +120,7 @@ def _is_unsaved(session: LiveSession, path: Path) -> bool:
 def _yours_stay(session: LiveSession, path: str) -> str:
     return (
         f"{session.agent.name} wants to change {visible(path)} where you have unsaved changes. "
-        "Yours stay, and it was told so. Some agents write the file all the same: before you "
-        "save, compare with what is on disk."
+        "Yours stay, and it was told to read the file again."
     )
 
 

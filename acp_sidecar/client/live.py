@@ -13,12 +13,15 @@ from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert, given
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.turns import Prompt, Turns
+from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.session.state import Session
+from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
@@ -70,6 +73,7 @@ class LiveSession:
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
         self._permissions = permissions
+        self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
         self._review_due = False
         self._review_running = False
 
@@ -187,6 +191,9 @@ class LiveSession:
         for item in given(event.content, ()):
             if isinstance(item, Diff):
                 self._note_diff(item)
+        new = _new_file(change.tool_call) if given(event.status, "") == "completed" else None
+        if new is not None:
+            self._note_diff(new)
         if given(event.status, "") in ("completed", "failed") or given(event.content, ()):
             self.review_soon()
 
@@ -209,6 +216,7 @@ class LiveSession:
         """A turn ended: look at the files once more, and say so where nothing came back."""
         if self.ledger is not None:
             self.ledger.end_turn()
+            self._beneath.look(self.ledger.paths)
         self.review_soon()
         if ended is None or prompt.cancelled or prompt.number is None:
             return
@@ -226,6 +234,14 @@ class LiveSession:
                 "session may be lost; acp.session.new opens a new one.",
             )
 
+    def _tell_of_hidden(self, path: Path) -> None:
+        self.editor.tell(
+            "warning",
+            f"{visible(self.roots.as_given(path))} has changed on disk while {self.agent.name} "
+            "was at work, and the editor has unsaved changes of yours without that. Saving them "
+            "would undo it: compare first.",
+        )
+
     def review_soon(self) -> None:
         """Look again at what waits for review, once, however often this is called."""
         if self.ledger is None or self.ended:
@@ -242,6 +258,8 @@ class LiveSession:
                 if self.ledger is not None and await self.ledger.refresh(patient=True):
                     await asyncio.sleep(_PATIENCE)
                     self._review_due = True
+                if self.ledger is not None and self.turns.running is not None:
+                    self._beneath.look(self.ledger.paths)
                 self.editor.files_changed(self)
         finally:
             self._review_running = False
@@ -259,6 +277,19 @@ class LiveSession:
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()
+
+
+def _new_file(call: ToolCall) -> Diff | None:
+    """What a finished call says of a file that was not there, where it sends no diff for it:
+    the text among its arguments, and among its results that the file did not exist."""
+    given_, result = call.raw_input, call.raw_output
+    about = result.get("metadata") if isinstance(result, Mapping) else None
+    if not isinstance(given_, Mapping) or not isinstance(about, Mapping):
+        return None
+    text, path = given_.get("content"), given_.get("filePath")
+    if about.get("exists") is not False or not isinstance(text, str) or not isinstance(path, str):
+        return None
+    return Diff(path, text)
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -183,9 +184,11 @@ class Sessions:
         running, cwd = await self._agent(agent, cwd)
         _require(running, running.info.list_sessions, "sessionCapabilities.list")
         params = running.wire.session_list(cwd, cursor)
-        page: SessionPage = running.wire.session_page(
-            await self._ask_apart(running, "session/list", params)
-        )
+        result = await self._ask_apart(running, "session/list", params)
+        try:
+            page: SessionPage = running.wire.session_page(result)
+        except DecodeError as error:
+            raise _unreadable(running, "session/list", error) from error
         return page
 
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None:
@@ -400,7 +403,10 @@ class Sessions:
         agent_session_id = session.state.agent_session_id or ""
         params = agent.wire.set_config_option(agent_session_id, config_id, value)
         result = await self._ask(agent, "session/set_config_option", params)
-        session.happened(agent.wire.config_options(result))
+        try:
+            session.happened(agent.wire.config_options(result))
+        except DecodeError as error:
+            raise _unreadable(agent, "session/set_config_option", error) from error
 
     async def close(self, session_id: str | None) -> None:
         """Close a session on both sides; an agent that does not answer is not waited for."""
@@ -516,10 +522,11 @@ class Sessions:
 
 def _folder(cwd: str) -> str:
     """One form of a session's folder; its links stay, they are how the user sees it."""
-    path = Path(cwd).expanduser()
+    # Not pathlib's: a name of nobody, or one that cannot be, is no folder and not an error.
+    path = Path(os.path.expanduser(cwd))  # noqa: PTH111
     if not path.is_absolute():
         raise AgentUnusable(f"The session's folder {cwd!r} must be an absolute path.")
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112
         raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
     return canonical(str(path))
 
@@ -536,6 +543,10 @@ def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return build()
     except ValueError as error:
         raise Refused(str(error)) from error
+
+
+def _unreadable(agent: Agent, method: str, error: DecodeError) -> AgentUnusable:
+    return AgentUnusable(f"{agent.name} answered {method} with what cannot be read: {error}")
 
 
 def _require(agent: Agent, offered: bool, capability: str) -> None:

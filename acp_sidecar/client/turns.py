@@ -135,10 +135,14 @@ class Turns:
         """Cancel a prompt: out of the queue where it waits, else the turn it runs.
 
         Without one, the running turn. The turn ends when the agent says so; what it still
-        sends is shown, what it still wants to write is refused.
+        sends is shown, what it still wants to write is refused. Where no turn runs, the
+        questions that wait are cancelled.
         """
         prompt = prompt or self.running
-        if prompt is None or prompt.cancelled:
+        if prompt is None:
+            self._session.cancel_questions()
+            return
+        if prompt.cancelled:
             return
         if prompt is not self.running:
             if prompt in self._waiting:

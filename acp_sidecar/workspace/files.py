@@ -196,6 +196,24 @@ class Files:
         """The number of the last write of a file through us; 0 if there was none."""
         return self._authors.get(path, (None, None, 0))[2]
 
+    def hidden(self, path: Path) -> str | None:
+        """What is on disk beneath unsaved changes that were made to something else and do not
+        contain it; None where nothing is hidden so."""
+        try:
+            document = self._unsaved.document(path)
+        except FileProblem:
+            return None
+        if document is None or document.saved_text is None:
+            return None
+        on_disk = self._unsaved.text_on_disk(path)
+        if on_disk is None:
+            return None
+        mine = document.text.removeprefix(BOM)
+        before, now = (fit(text, mine) for text in (document.saved_text.removeprefix(BOM), on_disk))
+        if same_text(before, now):
+            return None
+        return None if merge3(before, mine, now) == mine else on_disk
+
     def just_loaded(self, path: Path) -> bool:
         """Whether an editor has just come to show what is on disk, and nobody can tell yet
         whether it was loaded from there or saved."""

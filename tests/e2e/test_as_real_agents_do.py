@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.editor import Editor
 from tests.e2e.puppet import Puppet
 
@@ -43,10 +45,11 @@ async def test_an_agent_that_writes_the_disk_whatever_it_is_told(
     puppet.end_turn(prompt)
     assert await turn == {"stopReason": "end_turn"}
     assert editor.documents[uri].text == "one\nmy two\nthree\n"
-    (warning,) = editor.all("window/showMessage")
-    assert warning["type"] == 2
-    assert str(file) in warning["message"]
-    assert "unsaved" in warning["message"]
+    refused, hidden = [await editor.nth("window/showMessage", number) for number in (1, 2)]
+    for warning, words in ((refused, "Yours stay"), (hidden, "compare first")):
+        assert warning["type"] == 2
+        assert str(file) in warning["message"]
+        assert words in warning["message"]
 
 
 async def test_an_agent_that_writes_the_disk_besides(
@@ -72,3 +75,71 @@ async def test_an_agent_that_writes_the_disk_besides(
     await editor.execute("acp.review.revert")
     assert file.read_text() == "my one\ntwo\nthree\nfour\n"
     assert editor.all("window/showMessage") == []
+
+
+async def test_an_agent_that_writes_the_disk_alone(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
+) -> None:
+    """It never asks for anything; the user has unsaved changes."""
+    file, other = ws / "app.py", ws / "clean.py"
+    uris = []
+    for each in (file, other):
+        each.write_text("one\ntwo\nthree\nfour\n")
+        uris.append(editor.open(each))
+    editor.type(uris[0], 0, 0, "my ")
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    for number, each in enumerate((file, other)):
+        each.write_text("one\ntwo\nthree\nFOUR\n")
+        diff = {"type": "diff", "path": str(each), "oldText": "four\n", "newText": "FOUR\n"}
+        puppet.tool(f"t{number}", kind="edit", locations=[{"path": str(each)}])
+        puppet.tool(f"t{number}", "tool_call_update", status="completed", content=[diff])
+    editor.reload(uris[1], other)
+    warning = await editor.nth("window/showMessage")
+    assert str(file) in warning["message"]
+    assert "compare first" in warning["message"]
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    assert editor.documents[uris[0]].text == "my one\ntwo\nthree\nfour\n"
+    # What the user has seen to is not told again.
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    editor.set_text(uris[0], "my one\ntwo\nthree\nFOUR\n")
+    puppet.tool("t9", status="completed", kind="edit", locations=[{"path": str(file)}])
+    puppet.end_turn(prompt)
+    await turn
+    editor.save(uris[0], file)
+    await editor.execute("acp.review.list")
+    assert len(editor.all("window/showMessage")) == 1
+
+
+@pytest.mark.parametrize("existed", [False, True])
+async def test_a_new_file_that_is_told_of_when_it_is_there(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path, existed: bool
+) -> None:
+    """A call that comes after the fact, without a diff; its result says what was before."""
+    file = ws / "new.py"
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    file.write_text("new\n")
+    arguments = {"content": "new\n", "filePath": str(file)}
+    puppet.tool("t1", title="write", kind="edit", status="pending", locations=[], rawInput={})
+    puppet.tool(
+        "t1",
+        "tool_call_update",
+        status="in_progress",
+        locations=[{"path": str(file)}],
+        rawInput=arguments,
+    )
+    puppet.tool(
+        "t1",
+        "tool_call_update",
+        status="completed",
+        rawOutput={"output": "Wrote it.", "metadata": {"exists": existed}},
+    )
+    puppet.end_turn(prompt)
+    await turn
+    changes = await editor.execute("acp.review.list")
+    assert [change["status"] for change in changes] == ([] if existed else ["created"])
+    await editor.execute("acp.review.revert")
+    assert file.exists() is existed

@@ -202,6 +202,11 @@ async def test_R13_a_question_outlives_the_end_of_its_turn(
     assert (await checked(editor))["status"] == "requires_action"
     editor.click("Allow")
     assert await puppet.outcome(request) == "yes"
+    # Cancelled by the user though no turn runs.
+    request = puppet.ask({"toolCallId": "t3"})
+    await editor.dialog(3)
+    await editor.execute("acp.session.cancel")
+    assert await puppet.outcome(request) == "cancelled"
     # In one write with the end of a turn.
     _, turn = editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()
@@ -211,7 +216,7 @@ async def test_R13_a_question_outlives_the_end_of_its_turn(
         {"id": "late", "method": "session/request_permission", "params": asking(puppet)},
     )
     await turn
-    await editor.dialog(3)
+    await editor.dialog(4)
     editor.click("Allow")
     assert await puppet.outcome("late") == "yes"
     assert (await checked(editor))["status"] == "idle"
@@ -297,6 +302,17 @@ async def test_G09_an_editor_that_goes_has_not_said_no(
         editor.process.stdin.close()
     for request in requests:
         assert await puppet.outcome(request) == "cancelled"
+
+
+async def test_R05_many_unusable_questions_are_no_wall_of_messages(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    requests = [puppet.ask({"toolCallId": str(number)}, []) for number in range(20)]
+    for request in requests:
+        assert await puppet.outcome(request) == "cancelled"
+    await checked(editor)
+    assert editor.all(DIALOG) == []
+    assert 1 <= len(editor.all("window/showMessage")) <= 7
 
 
 async def test_R12_an_id_used_again_does_not_show_what_was_done_with(

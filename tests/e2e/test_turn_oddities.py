@@ -140,6 +140,8 @@ async def test_cancels_at_odd_moments(editor: Editor, puppet: Puppet, session: A
         await editor.execute("acp.session.cancel")
         puppet.send({"id": prompt["id"], **end})
         assert await outcome(turn) == stopped("cancelled")
+        # An answer that was written after the cancel: all before it has been read.
+        await puppet.read("/none")
         after = sum(message.get("method") == "session/cancel" for message in puppet.seen)
         assert after == before + 1
         state = await checked(editor)
@@ -262,6 +264,32 @@ async def test_T08_broken_fields_cost_themselves_and_no_more(
     assert [one["id"] for one in state["configOptions"]] == ["a"]
     assert (state["title"], state["usage"]["used"]) == ("T", 1)
     assert [one["severity"] for one in state["notices"]] == ["odd"]
+
+
+async def test_a_folder_that_cannot_be_is_refused(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    for folder in ("/" + "x" * 300, "/a\0b", "~nobody-of-this-name/x", "relative", "\ud800"):
+        for command in ("acp.session.new", "acp.session.load"):
+            with pytest.raises(LspError, match="session's folder"):
+                await editor.execute(command, cwd=folder, agentSessionId="old")
+    assert puppet.connections == 1
+
+
+async def test_answers_that_cannot_be_read_are_said_to_be_so(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    option = {"id": "o", "name": "O", "type": "boolean", "currentValue": True}
+    puppet.update("config_option_update", configOptions=[option])
+    puppet.answers["session/set_config_option"] = lambda params: None
+    await editor.eventually(lambda: _options(editor))
+    with pytest.raises(LspError, match="cannot be read"):
+        await editor.execute("acp.session.setConfigOption", configId="o", value=False)
+    assert len((await checked(editor))["configOptions"]) == 1
+
+
+async def _options(editor: Editor) -> Any:
+    return (await editor.state())["configOptions"]
 
 
 async def test_S06_a_load_in_one_write_with_a_question(
