@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from acp_sidecar.workspace.disk import Snapshot
-from acp_sidecar.workspace.entry import Entry
-from acp_sidecar.workspace.positions import split_lines
-from acp_sidecar.workspace.textdiff import Hunk, hunks
-from acp_sidecar.workspace.texts import FileText, Missing, Said
+from acp_sidecar.workspace.entry import State
+from acp_sidecar.workspace.textdiff import Hunk
+from acp_sidecar.workspace.texts import FileText, Said
 
-Status: TypeAlias = Literal["modified", "created", "deleted"]
+Status: TypeAlias = Literal["modified", "created", "deleted", "renamed"]
 
 
 @frozen
 class FileHunk:
-    """Lines that differ from the baseline. ``hunk`` counts from 0."""
+    """Lines that differ from the baseline; none where there are none to be shown (a move,
+    a change of bytes, an empty file). ``hunk`` counts from 0."""
 
     id: str
     hunk: Hunk
@@ -44,12 +43,14 @@ class FileChange:
     status: Status
     hunks: tuple[FileHunk, ...]
     binary: bool = False
+    old_uri: str | None = None
+    """Where the file was, if the agent has moved it."""
 
     def to_json(self) -> dict[str, object]:
         return {
             "uri": self.uri,
             "status": self.status,
-            "oldUri": None,
+            "oldUri": self.old_uri,
             "binary": self.binary,
             "hunks": [hunk.to_json() for hunk in self.hunks],
         }
@@ -72,31 +73,11 @@ class Reviewed:
         }
 
 
-def change_of(entry: Entry, uri: str) -> FileChange:
+def change_of(path: Path, state: State, uri: str, old_uri: str | None) -> FileChange:
     """A changed file as it is shown; ``uri`` is what the editor calls it."""
-    if isinstance(entry.baseline, Missing):
-        status: Status = "created"
-    else:
-        status = "deleted" if isinstance(entry.now, Missing) else "modified"
-    binary = isinstance(entry.baseline, Snapshot) or isinstance(entry.now, Snapshot)
-    return FileChange(entry.path, uri, status, hunks_of(entry), binary)
-
-
-def hunks_of(entry: Entry) -> tuple[FileHunk, ...]:
-    """The hunks of a changed file; one without lines where there are none to be shown."""
-    if isinstance(entry.baseline, Snapshot) or isinstance(entry.now, Snapshot):
-        return (FileHunk(_id(entry.path, "binary", "", 0), Hunk(0, 0, 0, 0), _state(entry)),)
-    before, after = text_of(entry.baseline), text_of(entry.now)
-    old, new = split_lines(before), split_lines(after)
-    found: list[FileHunk] = []
-    times: dict[str, int] = {}
-    for hunk in hunks(before, after):
-        gone = "".join(old[hunk.before_start : hunk.before_start + hunk.before_lines])
-        come = "".join(new[hunk.after_start : hunk.after_start + hunk.after_lines])
-        first = _id(entry.path, gone, come, 0)
-        number = times[first] = times.get(first, -1) + 1
-        found.append(FileHunk(_id(entry.path, gone, come, number), hunk, _state(entry)))
-    return tuple(found) or (FileHunk(_id(entry.path, "", "", 0), Hunk(0, 0, 0, 0), _state(entry)),)
+    return FileChange(
+        path, uri, _status(state), tuple(_hunks(state)), _binary(state), old_uri=old_uri
+    )
 
 
 def text_of(said: Said) -> str:
@@ -104,14 +85,33 @@ def text_of(said: Said) -> str:
     return said.text if isinstance(said, FileText) else ""
 
 
-def _state(entry: Entry) -> Literal["waiting", "conflict"]:
-    return "conflict" if entry.conflict else "waiting"
+def _status(state: State) -> Status:
+    if state.origin is not None and not state.now.is_missing:
+        return "renamed"
+    if state.whole is None:
+        return "modified"
+    if state.whole.baseline.is_missing:
+        return "created"
+    return "deleted" if state.now.is_missing else "modified"
 
 
-def _id(path: Path, gone: str, come: str, number: int) -> str:
-    """An id that stays while the hunk's lines do, wherever in the file they move."""
-    digest = hashlib.blake2b(digest_size=9)
-    for part in (str(path), gone, come, str(number)):
-        digest.update(part.encode("utf-8", "surrogatepass"))
-        digest.update(b"\0")
-    return digest.hexdigest()
+def _binary(state: State) -> bool:
+    kinds = {state.now.kind}
+    if state.whole is not None:
+        kinds.add(state.whole.baseline.kind)
+    return "bytes" in kinds
+
+
+def _hunks(state: State) -> Iterator[FileHunk]:
+    if state.origin is not None:
+        yield FileHunk(state.origin.id, Hunk(0, 0, 0, 0))
+    if state.whole is not None:
+        lines = Hunk(0, state.whole.baseline.lines, 0, state.now.lines)
+        if _binary(state):
+            lines = Hunk(0, 0, 0, 0)
+        yield FileHunk(state.whole.id, lines, "conflict" if state.whole.conflict else "waiting")
+    grown = 0
+    for patch in state.patches:
+        lines = Hunk(patch.start - grown, patch.before.count, patch.start, patch.count)
+        yield FileHunk(patch.id, lines, "conflict" if patch.conflict else "waiting")
+        grown += patch.growth

@@ -88,7 +88,7 @@ class Desk:
 def _is_change(change: dict[str, Any]) -> None:
     assert set(change) == {"uri", "status", "oldUri", "binary", "hunks"}
     assert change["status"] in ("modified", "created", "deleted", "renamed")
-    assert change["oldUri"] is None
+    assert (change["oldUri"] is not None) == (change["status"] == "renamed")
     assert isinstance(change["binary"], bool)
     assert change["hunks"]
     for hunk in change["hunks"]:
@@ -318,7 +318,7 @@ async def test_an_open_file_that_the_agent_moves_comes_back(desk: Desk) -> None:
     file.rename(moved)
     dirty.unlink()
     desk.puppet.tool("t1", "tool_call_update", status="completed")
-    assert await desk.names() == {"a.py": "deleted", "b.py": "created"}
+    assert await desk.names() == {"b.py": "renamed"}
     done = await desk.step("revert")
     assert done["conflicts"] == []
     assert file.read_text() == desk.editor.documents[uri].text == LINES

@@ -1,0 +1,346 @@
+"""The files a session has heard of, and whose hand is behind each change of them."""
+
+from __future__ import annotations
+
+import logging
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from attrs import evolve
+
+from acp_sidecar.workspace import disk
+from acp_sidecar.workspace.disk import Stamp, is_temporary
+from acp_sidecar.workspace.entry import Changer, Entry, Origin, State, before_report, same
+from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
+from acp_sidecar.workspace.hunks import Who
+from acp_sidecar.workspace.problems import FileProblem
+from acp_sidecar.workspace.shelf import Shelf
+from acp_sidecar.workspace.texts import BOM, Said
+
+log = logging.getLogger(__name__)
+
+_PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
+"""Names of files that agents write first and then put in the place of another."""
+
+Listener: TypeAlias = Callable[[Entry, State, Who], None]
+"""Told that a file has come to say something else, what it was before, and by whose hand."""
+
+
+class Tracked:
+    """Every file a session has heard of. ``author`` is what its agent's writes are known by."""
+
+    def __init__(self, files: Files, shelf: Shelf, author: object) -> None:
+        self.files = files
+        self.changer = Changer(shelf)
+        self.entries: dict[Path, Entry] = {}
+        self.turn = 0
+        self.in_turn = False
+        self._author = author
+        self._late: list[tuple[Path, WriteOutcome]] = []
+        self._listeners: list[Listener] = []
+        self._followers: list[Callable[[Path, Path], None]] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Hear of every change."""
+        self._listeners.append(listener)
+
+    def listen_to_moves(self, follower: Callable[[Path, Path], None]) -> None:
+        """Hear, just before, of every file that gets another name: the new one, the old one."""
+        self._followers.append(follower)
+
+    def moves(self, new: Path, old: Path) -> None:
+        """A file is about to get another name from us."""
+        for follower in self._followers:
+            follower(new, old)
+
+    # --- hearing of files -----------------------------------------------------------------
+
+    def touch(self, path: Path) -> Entry | None:
+        """The session hears of a file: what it says is remembered, should it not be known."""
+        entry = self.entries.get(path)
+        if entry is not None or is_temporary(path.name) or _PASSING.fullmatch(path.name):
+            return entry
+        said = self.said(path)
+        if said is None:
+            return None
+        entry = Entry(path, self.changer.clean(said), self.turn, disk.stamp(path))
+        entry.last_save, _ = self.files.last_save(path)
+        old = self._moved_here(entry)
+        self.entries[path] = entry
+        if old is not None:
+            self.observe(old, by_agent=True)
+            entry.appeared = self.turn
+            self.put(entry, self.changer.reported(path, entry.state, Missing(path)), "agent")
+        return entry
+
+    def wrote(self, path: Path, outcome: WriteOutcome) -> None:
+        """The agent has written a file through us."""
+        entry = self.entries.get(path)
+        if entry is None:
+            before = outcome.before
+            entry = Entry(path, self.changer.clean(before), self.turn, None)
+            entry.last_save, _ = self.files.last_save(path)
+            self.entries[path] = entry
+        if entry.busy:
+            self._late.append((path, outcome))
+            return
+        if outcome.where != "nowhere":
+            # It may have written the disk by itself just before.
+            self._take_saved(entry)
+            before = outcome.before
+            its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
+            self.move(entry, before, "agent" if its else "user")
+            self.move(entry, outcome.after, "agent")
+            entry.last_write = self.files.last_write(path)
+            entry.stamp = outcome.after.stamp or entry.stamp
+        self.observe(entry, by_agent=self.in_turn)
+
+    def reported(self, path: Path, old_text: str | None, new_text: str) -> None:
+        """The agent says that it has changed ``old_text``, of the file or a piece of it, to
+        ``new_text``, and the file may have said so before we looked."""
+        entry = self.touch(path)
+        if entry is None or entry.heard_in_turn != self.turn or entry.state.changed:
+            return
+        now = entry.state.now.get()
+        if not isinstance(now, FileText):
+            return
+        before = before_report(path, now, old_text, new_text)
+        if before is not None:
+            self.put(entry, self.changer.reported(path, entry.state, before), "agent")
+
+    def observe_all(self, *, by_agent: bool) -> None:
+        """Look at every file again."""
+        for entry in tuple(self.entries.values()):
+            self.observe(entry, by_agent=by_agent)
+
+    def observe(self, entry: Entry, *, by_agent: bool) -> None:
+        """Take in what a file says now.
+
+        The agent's are changes of the disk that nobody else is known to have made. A buffer
+        is the user's: what an agent puts there comes through :meth:`wrote`.
+        """
+        now = entry.state.now
+        if entry.busy or self.files.still(entry.path, now.stamp, missing=now.is_missing):
+            return
+        stamp, before = disk.stamp(entry.path), entry.stamp
+        entry.stamp = stamp
+        said = self.said(entry.path)
+        if said is None:
+            return
+        self._take_saved(entry)
+        if stamp != before and isinstance(said, FileText) and said.source == "buffer":
+            between = self.files.typed_on(entry.path)
+            if between is not None:
+                self._take_in(entry, between, before, by_agent=by_agent)
+        self._take_in(entry, said, before, by_agent=by_agent and stamp != before)
+
+    def _take_saved(self, entry: Entry) -> None:
+        """What the user has saved since is theirs, also where it has been written over."""
+        number, saved = self.files.last_save(entry.path)
+        if number <= entry.last_save:
+            return
+        entry.last_save = number
+        text = FileText(saved.removeprefix(BOM), "buffer")
+        self._take_in(entry, text, entry.stamp, by_agent=False)
+
+    def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
+        author, number = self.files.author_of(entry.path, said) or (None, 0)
+        if number > entry.last_write:
+            entry.last_write = number
+            by_agent = author is self._author
+        elif isinstance(said, FileText):
+            by_agent = by_agent and self._is_agents(entry, said)
+        self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
+
+    def _is_agents(self, entry: Entry, said: FileText) -> bool:
+        """Whether a text that a file has come to say can be the agent's."""
+        return said.source == "disk" and not self.files.saved_by_user(entry.path, said.text)
+
+    def said(self, path: Path) -> Said | None:
+        """What a file says now; None where that is neither text nor bytes to be had."""
+        try:
+            return self.files.peek(path)
+        except FileProblem as problem:
+            if problem.kind != "encoding":
+                return None
+        try:
+            return self.files.raw(path) or Missing(path)
+        except FileProblem:
+            return None
+
+    # --- what becomes of them --------------------------------------------------------------
+
+    def move(self, entry: Entry, said: Said, who: Who, *, stamp: Stamp | None = None) -> None:
+        """A file says ``said`` now, by ``who``'s hand. ``stamp``: of the file before."""
+        old = entry.state
+        try:
+            state = self.changer.moved(entry.path, old, said, who)
+            if same(said, old.now.get()):
+                entry.state = state
+                return
+        except FileProblem as problem:
+            log.warning("%s: its changes so far are forgotten", problem)
+            state = self.changer.clean(said)
+        if who == "agent":
+            if state.now.is_missing and not old.now.is_missing:
+                entry.vanished = self.turn, old, stamp or entry.stamp
+            elif old.now.is_missing:
+                entry.appeared = self.turn
+        self.put(entry, state, who)
+
+    def put(self, entry: Entry, state: State, who: Who) -> None:
+        """A file is in another state now, by ``who``'s hand."""
+        old, entry.state = entry.state, state
+        if who == "agent":
+            entry.by_agent = True
+        entry.heard_in_turn = -1 if who == "agent" else entry.heard_in_turn
+        for listener in self._listeners:
+            listener(entry, old, who)
+
+    # --- changing them -----------------------------------------------------------------------
+
+    @contextmanager
+    def at_work(self, entry: Entry) -> Iterator[None]:
+        """Nobody else looks at a file while we change it; what they did shows afterwards."""
+        entry.busy = True
+        try:
+            yield
+        finally:
+            entry.busy = False
+            late = [outcome for path, outcome in self._late if path == entry.path]
+            self._late = [each for each in self._late if each[0] != entry.path]
+            for outcome in late:
+                self.wrote(entry.path, outcome)
+            self.observe(entry, by_agent=self.in_turn)
+
+    async def become(self, entry: Entry, state: State, label: str, who: Who = "review") -> None:
+        """Make a file say what it says in a state, and put it into that state.
+
+        Raises :class:`FileProblem`; then nothing has changed.
+        """
+        old = entry.state.now.get()
+        said = state.now.get()
+        with self.at_work(entry):
+            if same(said, old):
+                self.put(entry, evolve(state, now=entry.state.now), who)
+                return
+            await self._write(entry, old, said, label)
+            actual = self.said(entry.path)
+            entry.stamp = disk.stamp(entry.path)
+            entry.last_write = self.files.last_write(entry.path)
+            if actual is None:
+                self.put(entry, state, who)
+                return
+            if not same(said, actual):
+                # An editor keeps to its own line ends; and the user types on.
+                self.put(entry, state, who)
+                who = "user"
+            state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
+            self.put(entry, state, who)
+
+    async def _write(self, entry: Entry, old: Said, said: Said, label: str) -> None:
+        if isinstance(said, Missing):
+            if not isinstance(old, Missing):
+                await self.files.remove(entry.path, expected=old)
+            return
+        await self.files.put(
+            entry.path,
+            said.text if isinstance(said, FileText) else said.data,
+            expected=old,
+            label=label,
+            bom=isinstance(said, FileText) and said.bom,
+            mode=None if said.stamp is None else stat.S_IMODE(said.stamp.mode),
+        )
+
+    # --- files that move ---------------------------------------------------------------------
+
+    def join_moves(self) -> None:
+        """Find the files that the agent has moved in this turn: the old path is gone, and the
+        new one has come with the same content."""
+        gone = [entry for entry in self.entries.values() if self._has_vanished(entry)]
+        if not gone:
+            return
+        for entry in tuple(self.entries.values()):
+            whole = entry.state.whole
+            if entry.appeared != self.turn or whole is None or whole.conflict:
+                continue
+            if not entry.state.created or entry.state.origin is not None:
+                continue
+            old = next((each for each in gone if self._is_same_file(each, entry)), None)
+            if old is not None:
+                gone.remove(old)
+                self._join(old, entry)
+
+    def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries, those that have moved after what has taken their old place."""
+        order: dict[Path, Entry] = {}
+        for entry in entries:
+            chain: dict[Path, Entry] = {}
+            while entry.path not in order and entry.path not in chain:
+                chain[entry.path] = entry
+                origin = entry.state.origin
+                before = None if origin is None else self.entries.get(origin.path)
+                if before is None or before not in entries:
+                    break
+                entry = before
+            order |= dict(reversed(chain.items()))
+        return list(order.values())
+
+    def _has_vanished(self, entry: Entry) -> bool:
+        state = entry.state
+        return (
+            entry.vanished is not None
+            and entry.vanished[0] == self.turn
+            and state.now.is_missing
+            and not state.conflict
+        )
+
+    def _is_same_file(self, old: Entry, new: Entry) -> bool:
+        if old.vanished is None or old.path == new.path:
+            return False
+        _, state, stamp = old.vanished
+        if _is_moved(stamp, new.stamp):
+            return True
+        try:
+            before, after = state.now.get(), new.state.now.get()
+        except FileProblem:
+            return False
+        empty = isinstance(after, FileText) and not after.text
+        return not empty and same(before, after)
+
+    def _join(self, old: Entry, new: Entry) -> None:
+        assert old.vanished is not None
+        was = old.vanished[1]
+        old.vanished = None
+        if was.created:
+            # It has only ever been the agent's.
+            old.state = self.changer.clean(Missing(old.path))
+            return
+        origin: Origin | None = was.origin or self.changer.origin(new.path, old.path)
+        if origin is not None and origin.path == new.path:
+            origin = None
+        said = new.state.now.get()
+        state = self.changer.moved(new.path, evolve(was, origin=None), said, "agent")
+        old.state = self.changer.clean(Missing(old.path))
+        new.state = evolve(state, origin=origin)
+
+    def _moved_here(self, entry: Entry) -> Entry | None:
+        """The known file that has been moved to where the session now hears of one."""
+        if not self.in_turn or entry.stamp is None:
+            return None
+        for old in self.entries.values():
+            if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
+                return old
+        return None
+
+
+def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:
+    """Whether two paths have been, one after the other, the one name of a file. The inode
+    alone does not tell: it is given to the next file as soon as it is free."""
+    if old is None or new is None or old.links != 1 or new.links != 1:
+        return False
+    return old == new
