@@ -19,7 +19,10 @@ from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
 from acp_sidecar.editor.follow import Follow
+from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
+from acp_sidecar.editor.lenses import Lenses
 from acp_sidecar.editor.progress import Progress, Report
+from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
 from acp_sidecar.editor.server import (
@@ -40,6 +43,7 @@ from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.trace import Recorder, Wire
+    from acp_sidecar.workspace.proposal import Proposal
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +81,15 @@ class App:
             server.spawn,
             self._trace_of,
         )
+        self._lenses = Lenses(
+            server,
+            self.sessions.sessions,
+            lambda: self._review,
+            self.documents,
+            self.files,
+            lambda: self.features,
+            self._tasks,
+        )
         self._reports: dict[str, Report] = {}
         self._said: dict[str, float] = {}
         self._listen()
@@ -102,11 +115,22 @@ class App:
             folders=self._folder_paths,
             congested=lambda: server.congested,
         )
-        self._review = Review(server, self.documents, wanted=features.changes)
+        self._review = Review(
+            server,
+            self.documents,
+            self.files,
+            wanted=features.changes,
+            warn=lambda text: self.tell("warning", text),
+            moved=self._lenses.moved,
+        )
+        self._proposing = Proposing(
+            self._dialogs, self._review, self._lenses, self._tasks, features
+        )
         self._operations = commands.Operations(
             client=self.sessions,
             follow=self._follow,
             review=self._review,
+            lenses=self._lenses,
             progress=self._progress,
             default_cwd=self._default_cwd,
         )
@@ -126,6 +150,9 @@ class App:
         server.handle(
             "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
         )
+        server.handle("textDocument/codeLens", self._lenses.code_lens)
+        server.handle("textDocument/codeAction", self._lenses.code_action)
+        server.announce(LENSES)
         commands.register(server, lambda: self._operations)
 
     # --- the editor's side ----------------------------------------------------------------
@@ -290,6 +317,14 @@ class App:
     def files_changed(self, session: SessionView) -> None:
         self._review.changed(session)
         self._follow.files_changed(session)
+
+    def proposed(self, session: SessionView, proposal: Proposal) -> None:
+        self._proposing.proposed(session, proposal)
+        self.files_changed(session)
+
+    def settled(self, session: SessionView, proposal: Proposal) -> None:
+        self._proposing.settled(proposal)
+        self.files_changed(session)
 
     def queue_changed(self, session: SessionView) -> None:
         self._transcript.queue_changed(session)

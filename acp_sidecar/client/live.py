@@ -14,6 +14,7 @@ from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.turns import Prompt, Turns
@@ -67,6 +68,7 @@ class LiveSession:
         """Between a load or resume request and its answer: only the state moves."""
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
+        self.proposals = Proposals()
         self._permissions = permissions
         self._review_due = False
         self._review_running = False
@@ -74,6 +76,10 @@ class LiveSession:
     @property
     def agent_name(self) -> str:
         return self.agent.name
+
+    @property
+    def reviews_before(self) -> bool:
+        return self.settings.review_mode == "before"
 
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait, as the contract gives them."""
@@ -117,7 +123,8 @@ class LiveSession:
         return not (running.cancelled if running else self.turns.last_was_cancelled)
 
     def cancel_questions(self) -> None:
-        """Answer ``cancelled`` to every request of this session that waits."""
+        """Answer ``cancelled`` to every request of this session that waits for the user."""
+        self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
 
     def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
@@ -167,6 +174,12 @@ class LiveSession:
         """The agent's write through us is in the file."""
         if self.ledger is not None:
             self.ledger.wrote(path, outcome)
+        self.review_soon()
+
+    async def approved(self, path: Path, outcome: WriteOutcome) -> None:
+        """What the user took of the agent's write is in the file."""
+        if self.ledger is not None:
+            await self.ledger.approved(path, outcome)
         self.review_soon()
 
     def _note_files(self, change: ToolCallChanged) -> None:

@@ -54,6 +54,7 @@ COMMANDS = {
     "acp.review.revert",
     "acp.review.undo",
     "acp.review.diff",
+    "acp.review.next",
     "acp.permission.pending",
     "acp.permission.answer",
     "acp.agent.login",
