@@ -52,7 +52,6 @@ async def marks(session: SessionView, path: Path, files: Files) -> list[Mark]:
     now = files.glance(path)
     for proposal in session.proposals:
         if proposal.path == path:
-            proposal.shown = True
             found += _proposed(session, proposal, now)
     return sorted(found, key=lambda mark: (mark.start, mark.lines))
 

@@ -46,7 +46,6 @@ class Proposing:
         """Ask, unless the editor shows changes in a way of its own."""
         if self._features.changes:
             return
-        proposal.shown = True
         asked = _question(session, proposal, self._can_choose(proposal))
         self._dialogs.ask(asked, lambda option: self._answered(session, proposal, option))
 

@@ -55,9 +55,8 @@ class Review:
 
     def changes(self, session: SessionView) -> list[dict[str, Any]]:
         """``acp.review.list``, as known now."""
-        for proposal in session.proposals:
-            proposal.shown = True
-        return self._listed(session)
+        listed = [change.to_json() for change in _changes(session)]
+        return self._with_proposed(session, listed) if session.reviews_before else listed
 
     async def refresh(self, session: SessionView, paths: Sequence[Path] | None = None) -> None:
         """Look at the files again."""
@@ -67,7 +66,7 @@ class Review:
     def changed(self, session: SessionView) -> None:
         """Tell the editor, where something is different."""
         session_id = session.state.session_id
-        changes = self._listed(session)
+        changes = self.changes(session)
         if self._told.get(session_id, []) == changes:
             return
         self._told[session_id] = changes
@@ -75,7 +74,7 @@ class Review:
         if self._wanted:
             self._server.notify_json(
                 "acp/changes",
-                {"sessionId": session_id, "changes": self.changes(session)},
+                {"sessionId": session_id, "changes": changes},
                 droppable=("acp/changes", session_id),
             )
 
@@ -93,10 +92,9 @@ class Review:
             raise CommandError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
         return Path(path).resolve()
 
-    def _listed(self, session: SessionView) -> list[dict[str, Any]]:
-        listed = [change.to_json() for change in _changes(session)]
-        if not session.reviews_before:
-            return listed
+    def _with_proposed(
+        self, session: SessionView, listed: Sequence[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
         entries: dict[str, dict[str, Any]] = {}
         for entry in listed:
             entries[str(entry["uri"])] = {**entry, "proposed": []}
@@ -157,8 +155,6 @@ class Review:
         stuck: list[str] = []
         problems: list[str] = []
         for proposal in proposals:
-            if hunk_id is None and step == "keep" and not proposal.shown:
-                continue  # it has come just now: "all" was not meant for it
             waiting = proposal.waiting()
             clash = False
             for hunk in proposal.hunks(self._files.glance(proposal.path)):

@@ -52,8 +52,6 @@ class Proposal:
         self.path = path
         self.before = before
         self.content = content
-        self.shown = False
-        """Whether the user's side has been told of it: nobody takes what they cannot know."""
         self.old = before.text if isinstance(before, FileText) else ""
         self._old = split_lines(self.old)
         self._new = split_lines(content)

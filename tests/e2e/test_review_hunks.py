@@ -39,7 +39,9 @@ class Table:
         self.path = ws / "a.txt"
         self.uri = path_to_uri(str(self.path))
 
-    async def start(self, settings: dict[str, Any], able: dict[str, Any], text: str = LINES) -> None:
+    async def start(
+        self, settings: dict[str, Any], able: dict[str, Any], text: str = LINES
+    ) -> None:
         self.path.write_bytes(text.encode())
         await self.editor.initialize(self.ws, settings=settings, can=able)
         await self.editor.execute("acp.session.new")
