@@ -33,6 +33,8 @@ from acp_sidecar.editor.server import (
     SidecarServer,
 )
 from acp_sidecar.editor.transcript import Transcript
+from acp_sidecar.editor.watching import REGISTRATION as WATCHED_FILES
+from acp_sidecar.editor.watching import Watching
 from acp_sidecar.session.change import Change, NoticeAdded, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.tasks import Tasks
@@ -51,6 +53,11 @@ _MESSAGE_TYPES: Final[Mapping[str, int]] = {"error": 1, "warning": 2, "info": 3,
 _NOTICES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 _REPEAT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 30
+_CONFIGURATION: Final[Mapping[str, Any]] = {
+    "id": "acp-configuration",
+    "method": "workspace/didChangeConfiguration",
+    "registerOptions": {"section": "acp"},
+}
 
 
 class App:
@@ -144,6 +151,7 @@ class App:
         server.on_change = self._document_changed
         server.on_save = self._document_saved
         server.on_close = self.documents.close
+        server.on_watched_files = Watching(self.sessions.sessions).happened
         server.on_configuration = self._configuration_changed
         server.handle("acp/userActivity", self._user_acted)
         server.handle("acp/transcript/snapshot", self._snapshot)
@@ -167,13 +175,13 @@ class App:
             self._tasks.start(self._dialogs.run(), name="dialogs")
 
     async def _initialized(self) -> None:
-        if self.features.configuration_registration:
-            registration = {
-                "id": "acp-configuration",
-                "method": "workspace/didChangeConfiguration",
-                "registerOptions": {"section": "acp"},
-            }
-            await self._ask("client/registerCapability", {"registrations": [registration]})
+        wanted = (
+            (self.features.configuration_registration, _CONFIGURATION),
+            (self.features.watched_files, WATCHED_FILES),
+        )
+        registrations = [registration for able, registration in wanted if able]
+        if registrations:
+            await self._ask("client/registerCapability", {"registrations": registrations})
         await self._pull_configuration()
 
     async def _pull_configuration(self) -> None:

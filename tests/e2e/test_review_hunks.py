@@ -351,3 +351,93 @@ async def test_an_editor_without_literals_gets_commands(
 async def test_odd_requests_find_nothing(desk: Table, params: Any) -> None:
     assert await desk.editor.call("textDocument/codeLens", params) == []
     assert isinstance(await desk.editor.call("textDocument/codeAction", params), list)
+
+
+# --- edits with labels, files that move -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("annotations", [True, False])
+async def test_edits_say_what_they_are_where_the_editor_can_show_it(
+    table: Table, settings: dict[str, Any], annotations: bool
+) -> None:
+    able = can()
+    if annotations:
+        able["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = {"groupsOnLabel": True}
+    await table.start(settings, able)
+    editor = table.editor
+    uri = editor.open(table.path)
+    editor.type(uri, 4, 0, "mine ")
+    await table.agent_writes(EDITED.replace("five", "mine five"))
+    await editor.execute("acp.review.revert")
+    written, reverted = editor.all("workspace/applyEdit")
+    for params, label in ((written, "puppet edits a.txt"), (reverted, "Revert")):
+        assert params["label"] == label
+        (change,) = params["edit"]["documentChanges"]
+        ids = {edit.get("annotationId") for edit in change["edits"]}
+        known = params["edit"].get("changeAnnotations", {})
+        if annotations:
+            assert [known[id_]["label"] for id_ in ids] == [label]
+            assert not any(each["needsConfirmation"] for each in known.values())
+        else:
+            assert (ids, known) == ({None}, {})
+    assert editor.documents[uri].text == LINES.replace("five", "mine five")
+
+
+def watched(editor: Editor) -> list[dict[str, Any]]:
+    return [
+        registration
+        for params in editor.all("client/registerCapability")
+        for registration in params["registrations"]
+        if registration["method"] == "workspace/didChangeWatchedFiles"
+    ]
+
+
+async def test_files_are_watched_where_the_editor_can(
+    table: Table, settings: dict[str, Any]
+) -> None:
+    able = can(changes=True)
+    able["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
+    await table.start(settings, able)
+    await table.editor.until(lambda: watched(table.editor))
+    (registration,) = watched(table.editor)
+    assert registration["registerOptions"] == {"watchers": [{"globPattern": "**/*"}]}
+    table.editor.start("acp.session.prompt", text="go")
+    await table.puppet.prompted()
+    await table.puppet.read(table.path)
+    # The agent writes by itself, as agents do: a draft first, then in place of the file.
+    draft = table.path.with_name("a.txt.tmp.4711.1abc")
+    draft.write_text(EDITED)
+    draft.replace(table.path)
+    events = [
+        {"uri": path_to_uri(str(draft)), "type": 1},
+        {"uri": path_to_uri(str(table.ws / "node_modules" / "x.js")), "type": 1},
+        {"uri": "untitled:x", "type": 1},
+        {"uri": table.uri, "type": 2},
+    ]
+    table.editor.notify("workspace/didChangeWatchedFiles", {"changes": events})
+    changes = (await table.editor.nth("acp/changes"))["changes"]
+    assert [(entry["uri"], len(entry["hunks"])) for entry in changes] == [(table.uri, 2)]
+
+
+async def test_a_folder_that_goes_takes_its_files_along(
+    table: Table, settings: dict[str, Any]
+) -> None:
+    able = can(changes=True)
+    able["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
+    await table.start(settings, able)
+    inner = table.ws / "sub" / "b.txt"
+    inner.parent.mkdir()
+    inner.write_text(LINES)
+    table.editor.start("acp.session.prompt", text="go")
+    await table.puppet.prompted()
+    await table.puppet.read(inner)
+    inner.unlink()
+    inner.parent.rmdir()
+    events = [{"uri": path_to_uri(str(inner.parent)), "type": 3}]
+    table.editor.notify("workspace/didChangeWatchedFiles", {"changes": events})
+    changes = (await table.editor.nth("acp/changes"))["changes"]
+    assert [entry["status"] for entry in changes] == ["deleted"]
+
+
+async def test_an_editor_that_cannot_watch_files_is_not_asked(desk: Table) -> None:
+    assert watched(desk.editor) == []
