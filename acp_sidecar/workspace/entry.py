@@ -147,7 +147,7 @@ class Changer:
         if who == "review" or not state.changed:
             return State(now)
         whole = Whole(
-            state.ids()[0],
+            state.patches[0].id if state.patches else self._name(str(path), "", _token(said)),
             Kept.of(state.baseline(), self.shelf),
             state.now,
             conflict=True,

@@ -14,11 +14,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from secrets import token_hex
 
+from acp_sidecar.workspace.baselines import Baselines
 from acp_sidecar.workspace.changes import FileChange, Reviewed, change_of, text_of
-from acp_sidecar.workspace.entry import Entry
+from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.history import Checkpoint, History
+from acp_sidecar.workspace.hunks import Who
+from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
+from acp_sidecar.workspace.restoring import restore
 from acp_sidecar.workspace.shelf import Shelf
 from acp_sidecar.workspace.taking import Outcome, Part, keep, revert
 from acp_sidecar.workspace.tracked import Tracked
@@ -42,27 +48,71 @@ class Ledger:
         files: Files,
         *,
         within: Callable[[Path], bool] = lambda path: False,
-        shelf: Shelf | None = None,
+        baselines: Baselines | None = None,
+        checkpoints: Path | None = None,
     ) -> None:
         """``within``: which open files are remembered at each prompt, before the agent has
-        spoken of them; the session's roots decide. ``shelf``: where texts are laid down,
-        without one they stay in memory."""
+        spoken of them, and which of an earlier process's are looked at again; the session's
+        roots decide. ``baselines``: where texts are laid down, without it they stay in memory.
+        ``checkpoints``: a folder for those of this session alone; without it they end with
+        us."""
         self._files = files
         self._within = within
-        self._tracked = Tracked(files, shelf or Shelf(), self)
+        self._baselines = baselines
+        shelf = Shelf() if baselines is None else baselines.shelf
+        self._tracked = Tracked(files, shelf, self)
         self._undo = Undo(self._tracked)
+        self._history = History(checkpoints, shelf)
+        self._news = News()
+        self._tracked.listen(self._history.happened)
+        self._tracked.listen(self._news.happened)
         self._lock = asyncio.Lock()
+
+    def load(self) -> None:
+        """Read back the checkpoints of an earlier process, before the first prompt.
+
+        What has happened to the files since counts as the user's doing, unless that process
+        ended while the agent was at work.
+        """
+        history, tracked = self._history, self._tracked
+        history.load()
+        tracked.turn = history.checkpoints[-1].turn if history.checkpoints else 0
+        for path, versions in tuple(history.versions.items()):
+            entry = tracked.touch(path) if self._within(path) else None
+            if entry is None:
+                del history.versions[path]
+                continue
+            entry.by_agent = any(version.who == "agent" for version in versions)
+            try:
+                moved = not same(versions[-1].kept.get(), entry.state.now.get())
+            except FileProblem:
+                moved = True
+            if moved:
+                who: Who = "agent" if history.turn_open else "user"
+                history.happened(entry, State(versions[-1].kept), who)
+
+    def close(self) -> None:
+        """The session is over: its baselines go, its checkpoints stay."""
+        self._history.flush()
+        if self._baselines is not None:
+            self._baselines.close()
 
     # --- what happens ------------------------------------------------------------------------
 
-    def begin_turn(self) -> None:
+    def begin_turn(self, *, time: float = 0.0, label: str = "") -> None:
         """A prompt goes out. What was changed up to now, other than by the agent, is what it
-        starts from; so is what the files say that are open."""
+        starts from; so is what the files say that are open.
+
+        ``time`` (seconds since 1970) and ``label`` are for the checkpoint of this prompt.
+        What there was to tell the agent (:meth:`news_for_agent`) counts as told.
+        """
         tracked = self._tracked
         tracked.observe_all(by_agent=tracked.in_turn)
         tracked.join_moves()
         tracked.turn += 1
         tracked.in_turn = True
+        self._history.checkpoint(Checkpoint(token_hex(6), tracked.turn, time, label))
+        self._news.clear()
         for path in self._files.open_paths():
             if self._within(path):
                 tracked.touch(path)
@@ -72,6 +122,7 @@ class Ledger:
         self._tracked.observe_all(by_agent=True)
         self._tracked.join_moves()
         self._tracked.in_turn = False
+        self._history.turn_over()
 
     def touch(self, path: Path) -> None:
         """The session hears of a file: remember what it says, should that not be known."""
@@ -116,6 +167,7 @@ class Ledger:
                 if entry is not None:
                     tracked.observe(entry, by_agent=tracked.in_turn)
             tracked.join_moves()
+            self._history.flush(urgent=True)
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -143,6 +195,16 @@ class Ledger:
         """Every file the session has heard of."""
         return tuple(self._tracked.entries)
 
+    def checkpoints(self) -> list[Checkpoint]:
+        """The prompts so far, oldest first; those of earlier processes after :meth:`load`."""
+        return list(self._history.checkpoints)
+
+    def news_for_agent(self) -> NewsForAgent:
+        """Which of the agent's changes were reverted, and which of its files the user has
+        changed, since the last prompt. To be asked before the next :meth:`begin_turn`."""
+        self._tracked.observe_all(by_agent=self._tracked.in_turn)
+        return self._news.all()
+
     # --- what is decided ----------------------------------------------------------------------
 
     async def keep(self, path: Path | None = None, hunk_id: str | None = None) -> Reviewed:
@@ -166,18 +228,45 @@ class Ledger:
         async with self._lock:
             outcome = Outcome()
             chosen, entries = self._chosen(path, hunk_id)
-            for entry in entries:
+            for entry in self._tracked.in_order(entries):
                 await revert(self._tracked, entry, chosen, outcome, "Revert")
             self._undo.done(outcome.parts)
+            for part in outcome.parts:
+                self._news.taken_back(part)
+            self._history.flush()
             return _reviewed(outcome)
 
     async def undo(self) -> Reviewed:
-        """Take the last keep or revert back. What the user has done since stays.
+        """Take the last keep, revert or restore back. What the user has done since stays.
 
         Files for which that cannot be done stay as they are, and can be tried again.
         """
         async with self._lock:
-            return _reviewed(await self._undo.undo())
+            outcome = await self._undo.undo()
+            for part in outcome.parts:
+                self._news.undone(part)
+            self._history.flush()
+            return _reviewed(outcome)
+
+    async def restore(self, checkpoint_id: str) -> Reviewed:
+        """Bring every file back to what it said at a checkpoint: those made since go, those
+        deleted return. What the user has changed since stays, and where that was in the same
+        lines the agent's stays too and is told as a conflict.
+
+        Kept changes are taken back too; :meth:`undo` takes back the restore. Raises
+        ``LookupError`` where there is no such checkpoint.
+        """
+        async with self._lock:
+            tracked = self._tracked
+            tracked.observe_all(by_agent=tracked.in_turn)
+            tracked.join_moves()
+            outcome = Outcome()
+            await restore(tracked, list(self._history.since(checkpoint_id)), outcome)
+            self._undo.done(outcome.parts)
+            for part in outcome.parts:
+                self._news.edited(part.entry.path, part.pre.now, part.entry.state.now)
+            self._history.flush()
+            return _reviewed(outcome)
 
     # --- how --------------------------------------------------------------------------------
 

@@ -37,15 +37,24 @@ class Held:
         self._data: str | bytes | None = data
         self._is_text = isinstance(data, str)
         self._digest: str | None = None
+        self._blobs: Blobs | None = None
+        self._ours = False
         self.size = len(data)
+
+    @classmethod
+    def at(cls, shelf: Shelf, blobs: Blobs, digest: str, *, is_text: bool) -> Held:
+        """What somebody else has laid down, and will remove."""
+        held = cls(shelf, "" if is_text else b"")
+        held._data, held._digest, held._blobs = None, digest, blobs
+        return held
 
     def get(self) -> str | bytes:
         """Raises :class:`FileProblem` (``io``) where it was laid down and is gone."""
         if self._data is not None:
             self._shelf.used(self)
             return self._data
-        blobs = self._shelf.blobs
-        data = None if blobs is None or self._digest is None else blobs.get(self._digest)
+        blobs, digest = self._blobs, self._digest
+        data = None if blobs is None or digest is None else blobs.get(digest)
         if data is None:
             raise FileProblem("io", Path(self._digest or ""), "A remembered text is lost")
         return data.decode("utf-8", "surrogatepass") if self._is_text else data
@@ -59,19 +68,25 @@ class Held:
         digest = blobs.put(raw)
         if digest is None:
             return False
-        self._digest, self._data = digest, None
+        self._digest, self._data, self._blobs, self._ours = digest, None, blobs, True
         return True
 
     def __del__(self) -> None:
-        self._shelf.forget(self, self._digest)
+        self._shelf.forget(self)
+        if self._ours and self._blobs is not None and self._digest is not None:
+            self._blobs.drop(self._digest)
 
 
 class Shelf:
     """Texts in memory, and on disk what goes beyond ``memory`` characters."""
 
-    def __init__(self, blobs: Blobs | None = None, *, memory: int = DEFAULT_MEMORY) -> None:
-        """Without ``blobs`` everything stays in memory."""
+    def __init__(
+        self, blobs: Blobs | None = None, *, memory: int = DEFAULT_MEMORY, small: int = _SMALL
+    ) -> None:
+        """Without ``blobs`` everything stays in memory; so does what has less than ``small``
+        characters or bytes."""
         self.blobs = blobs
+        self.small = small
         self._memory = memory
         self._in_memory: OrderedDict[int, ref[Held]] = OrderedDict()
         self._size = 0
@@ -89,17 +104,15 @@ class Shelf:
         if id(held) in self._in_memory:
             self._in_memory.move_to_end(id(held))
 
-    def forget(self, held: Held, digest: str | None) -> None:
+    def forget(self, held: Held) -> None:
         """Nobody needs it any more."""
         if self._in_memory.pop(id(held), None) is not None:
             self._size -= held.size
-        elif digest is not None and self.blobs is not None:
-            self.blobs.drop(digest)
 
     def _make_room(self) -> None:
         if self.blobs is None:
             return
-        while self._size > self._memory and len(self._in_memory) > 1:
+        while self._size > self._memory and self._in_memory:
             key, reference = next(iter(self._in_memory.items()))
             held = reference()
             if held is not None and not held.lay_down(self.blobs):
@@ -133,7 +146,7 @@ class Piece:
 
     def on(self, shelf: Shelf) -> Piece:
         """The same on a shelf, if it is worth it."""
-        if self._lines is None or sum(map(len, self._lines)) < _SMALL:
+        if self._lines is None or sum(map(len, self._lines)) < shelf.small:
             return self
         text = "".join(self._lines)
         # Lines that were no neighbours may run into one another.
@@ -149,9 +162,9 @@ class Kept:
     kind: Literal["text", "bytes", "missing"]
     stamp: Stamp | None
     lines: int
-    """How many lines its text has."""
+    """How many lines its text has; -1 where nobody will ask."""
     source: Literal["buffer", "disk"]
-    _said: Said | None
+    _said: Said
     """All of it, or with nothing in place of its content."""
     _held: Held | None = None
 
@@ -160,21 +173,30 @@ class Kept:
         if isinstance(said, Missing):
             return cls("missing", None, 0, "disk", said)
         if isinstance(said, Snapshot):
-            if shelf is None or len(said.data) < _SMALL:
+            if shelf is None or len(said.data) < shelf.small:
                 return cls("bytes", said.stamp, 0, "disk", said)
             return cls(
                 "bytes", said.stamp, 0, "disk", evolve(said, data=b""), shelf.hold(said.data)
             )
         lines = len(split_lines(said.text))
-        if shelf is None or len(said.text) < _SMALL:
+        if shelf is None or len(said.text) < shelf.small:
             return cls("text", said.stamp, lines, said.source, said)
         held = shelf.hold(said.text)
         return cls("text", said.stamp, lines, said.source, evolve(said, text=""), held)
 
+    @classmethod
+    def laid_down(cls, bare: Said, shelf: Shelf, blobs: Blobs, digest: str) -> Kept:
+        """What a file said, of which the content is laid down already."""
+        if isinstance(bare, Missing):
+            return cls.of(bare)
+        is_text = isinstance(bare, FileText)
+        held = Held.at(shelf, blobs, digest, is_text=is_text)
+        source = bare.source if isinstance(bare, FileText) else "disk"
+        return cls("text" if is_text else "bytes", bare.stamp, -1, source, bare, held)
+
     def get(self) -> Said:
         """Raises :class:`FileProblem` where it is lost."""
         said = self._said
-        assert said is not None
         if self._held is None or isinstance(said, Missing):
             return said
         content = self._held.get()

@@ -15,7 +15,7 @@ from acp_sidecar.workspace.shelf import Kept
 from acp_sidecar.workspace.tracked import Tracked
 
 
-@define
+@define(eq=False)
 class Part:
     """What a step did to one file: its state before and after, and the hunks it was about."""
 
@@ -66,13 +66,13 @@ async def revert(
     ids = [id_ for id_ in state.ids() if chosen is None or id_ in chosen]
     if state.origin is not None:
         ids = [id_ for id_ in ids if state.origin is None or id_ != state.origin.id]
-    stuck = _conflicts(state, ids)
+    stuck = conflicts_of(state, ids)
     if stuck:
-        outcome.failed(stuck, _why(entry))
+        outcome.failed(stuck, why_not(entry.path, state))
     ids = [id_ for id_ in ids if id_ not in stuck]
     if ids:
         try:
-            await tracked.become(entry, _taken_back(state, ids), label)
+            await tracked.become(entry, taken_back(state, ids), label)
         except FileProblem as problem:
             outcome.failed(ids, problem)
             return
@@ -85,24 +85,28 @@ async def revert(
             outcome.failed([origin.id], problem)
 
 
-def _conflicts(state: State, ids: Collection[str]) -> list[str]:
+def conflicts_of(state: State, ids: Collection[str]) -> list[str]:
+    """Those of the ids that are in conflict."""
     stuck = [patch.id for patch in state.patches if patch.conflict and patch.id in ids]
     if state.whole is not None and state.whole.conflict and state.whole.id in ids:
         stuck.append(state.whole.id)
     return stuck
 
 
-def _why(entry: Entry) -> FileProblem:
-    if entry.state.created:
+def why_not(path: Path, state: State) -> FileProblem:
+    """Why a conflict is one."""
+    if state.created:
         message = "You have edited this file since the agent made it, so it is not deleted"
-    elif entry.state.whole is not None:
+    elif state.whole is not None:
         message = "You have changed this file since the agent did"
     else:
         message = "You have changed the same lines as the agent, or right where it took some out"
-    return FileProblem("changed", entry.path, message)
+    return FileProblem("changed", path, message)
 
 
-def _taken_back(state: State, ids: Collection[str]) -> State:
+def taken_back(state: State, ids: Collection[str]) -> State:
+    """The state without the agent's changes of these ids. Raises :class:`FileProblem` where
+    a text is lost."""
     if state.whole is not None:
         return State(state.whole.baseline, origin=state.origin)
     now = state.now.get()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -183,15 +183,20 @@ class Tracked:
         old = entry.state.now.get()
         said = state.now.get()
         with self.at_work(entry):
-            if not same(said, old):
-                await self._write(entry, old, said, label)
-                actual = self.said(entry.path)
-                entry.stamp = disk.stamp(entry.path)
-                if actual is not None:
-                    # An editor keeps to its own line ends; and the user types on.
-                    state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
-            else:
-                state = evolve(state, now=entry.state.now)
+            if same(said, old):
+                self.put(entry, evolve(state, now=entry.state.now), who)
+                return
+            await self._write(entry, old, said, label)
+            actual = self.said(entry.path)
+            entry.stamp = disk.stamp(entry.path)
+            if actual is None:
+                self.put(entry, state, who)
+                return
+            if not same(said, actual):
+                # An editor keeps to its own line ends; and the user types on.
+                self.put(entry, state, who)
+                who = "user"
+            state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
             self.put(entry, state, who)
 
     async def _write(self, entry: Entry, old: Said, said: Said, label: str) -> None:
@@ -227,6 +232,21 @@ class Tracked:
                 gone.remove(old)
                 self._join(old, entry)
 
+    def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries, those that have moved after what has taken their old place."""
+        order: dict[Path, Entry] = {}
+        for entry in entries:
+            chain: dict[Path, Entry] = {}
+            while entry.path not in order and entry.path not in chain:
+                chain[entry.path] = entry
+                origin = entry.state.origin
+                before = None if origin is None else self.entries.get(origin.path)
+                if before is None or before not in entries:
+                    break
+                entry = before
+            order |= dict(reversed(chain.items()))
+        return list(order.values())
+
     def _has_vanished(self, entry: Entry) -> bool:
         state = entry.state
         return (
@@ -240,7 +260,7 @@ class Tracked:
         if old.vanished is None or old.path == new.path:
             return False
         _, state, stamp = old.vanished
-        if _is_inode(stamp, new.stamp):
+        if _is_moved(stamp, new.stamp):
             return True
         try:
             before, after = state.now.get(), new.state.now.get()
@@ -270,13 +290,14 @@ class Tracked:
         if not self.in_turn or entry.stamp is None:
             return None
         for old in self.entries.values():
-            if _is_inode(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
+            if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
                 return old
         return None
 
 
-def _is_inode(old: Stamp | None, new: Stamp | None) -> bool:
-    """Whether two paths have been, one after the other, the one name of a file."""
+def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:
+    """Whether two paths have been, one after the other, the one name of a file. The inode
+    alone does not tell: it is given to the next file as soon as it is free."""
     if old is None or new is None or old.links != 1 or new.links != 1:
         return False
-    return (old.device, old.inode) == (new.device, new.inode)
+    return old == new

@@ -41,15 +41,15 @@ class Undo:
             return outcome
         failed: list[Part] = []
         # What comes into being goes first, lest a file that has moved be nowhere.
-        parts = sorted(self._steps.pop(), key=lambda part: part.pre.now.is_missing)
-        for part in parts:
+        step = self._steps.pop()
+        for part in sorted(step, key=lambda part: part.pre.now.is_missing):
             try:
                 await self._restore(part)
             except FileProblem as problem:
                 failed.append(part)
                 outcome.failed(part.ids, problem)
                 continue
-            outcome.parts.append(part)
+        outcome.parts = [part for part in step if part not in failed]
         self.done(failed)
         return outcome
 
@@ -60,7 +60,7 @@ class Undo:
         said, after = now.now.get(), post.now.get()
         if same(said, after) and _alike(now, post):
             await self._tracked.become(entry, pre, "Undo", "agent")
-        elif not part.reverted and _alike(now, post, moved=True):
+        elif not part.reverted and now.now.kind == post.now.kind and _alike(now, post, moved=True):
             # Nothing of the agent's has come: what the user did, it does to what was before.
             entry.state = self._tracked.changer.moved(
                 entry.path, evolve(pre, now=post.now), said, "user"
