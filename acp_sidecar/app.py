@@ -12,6 +12,7 @@ from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
@@ -87,6 +88,7 @@ class App:
             lambda: self.settings,
             server.spawn,
             self._trace_of,
+            _ledgers(self.files),
         )
         self._lenses = Lenses(
             server,
@@ -344,6 +346,16 @@ class App:
             self._server.notify_json(
                 "acp/follow", params, droppable=("acp/follow", state.session_id)
             )
+
+
+def _ledgers(files: Files) -> Ledgers:
+    from platformdirs import user_cache_path, user_state_path
+
+    return Ledgers(
+        files,
+        user_cache_path("acp-sidecar") / "baselines",
+        user_state_path("acp-sidecar") / "checkpoints",
+    )
 
 
 def _text_change(change: ContentChange) -> TextChange:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
-from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert, given
+from acp_sidecar.acp.model import (
+    ContentBlock,
+    Diff,
+    Event,
+    PermissionRequest,
+    ToolCallUpsert,
+    given,
+)
 from acp_sidecar.agents.connection import IncomingRequest
+from acp_sidecar.client import news
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
 
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
+_LABEL: Final = 80
+"""Characters of a prompt that name its checkpoint."""
 _PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
@@ -72,6 +83,8 @@ class LiveSession:
         self._permissions = permissions
         self._review_due = False
         self._review_running = False
+        self._untold: list[str] = []
+        """What there is to tell the agent, and was not at the last prompt."""
 
     @property
     def agent_name(self) -> str:
@@ -210,11 +223,30 @@ class LiveSession:
         if self.ledger is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
 
-    def prepare_turn(self) -> None:
-        """A prompt goes out: what files say now is what the agent's changes start from."""
+    def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
+        """A prompt goes out: what files say now is what the agent's changes start from.
+
+        What the agent is to be told before the user's words.
+        """
         self.quiet = False
-        if self.ledger is not None:
-            self.ledger.begin_turn()
+        if self.ledger is None:
+            return ()
+        told = self._news_before(prompt)
+        label = prompt.text.strip().partition("\n")[0][:_LABEL]
+        self.ledger.begin_turn(time=time.time(), label=label)
+        return told
+
+    def _news_before(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
+        if self.ledger is None or not self.settings.report_reverts:
+            return ()
+        fresh = self.ledger.news_for_agent()
+        if fresh:
+            self._untold.append(news.in_words(fresh, self.roots.as_given))
+        # Agents know a command by how the prompt begins: that is told the next time.
+        if not self._untold or prompt.text.lstrip().startswith("/"):
+            return ()
+        said, self._untold = "\n\n".join(self._untold), []
+        return (news.block(said, embedded=self.agent.info.prompt_embedded_context),)
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
@@ -255,6 +287,11 @@ class LiveSession:
                 self.editor.files_changed(self)
         finally:
             self._review_running = False
+
+    def put_away(self) -> None:
+        """Nobody reviews this session any more; its checkpoints stay."""
+        if self.ledger is not None:
+            self.ledger.close()
 
     # --- its end ------------------------------------------------------------------------
 

@@ -291,6 +291,15 @@ async def _review_diff(on: Operations, argument: Argument) -> Json:
     return await on.review.diff(chosen, required_text(argument, "uri"))
 
 
+async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
+    return on.review.checkpoints(on.session(argument))
+
+
+async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    return await on.review.restore(session, required_text(argument, "checkpointId"))
+
+
 async def _pending(on: Operations, argument: Argument) -> Json:
     return [payload(question) for question in on.client.questions()]
 
@@ -339,6 +348,8 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.review.undo": _review_undo,
     "acp.review.diff": _review_diff,
     "acp.review.next": _review_next,
+    "acp.checkpoint.list": _checkpoint_list,
+    "acp.checkpoint.restore": _checkpoint_restore,
     "acp.permission.pending": _pending,
     "acp.permission.answer": _answer,
     "acp.agent.login": _login,

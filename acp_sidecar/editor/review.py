@@ -198,6 +198,29 @@ class Review:
                 return {"before": texts[0], "after": texts[1]}
         raise CommandError(f"No session has heard of {uri}.", INVALID_PARAMS)
 
+    def checkpoints(self, session: SessionView) -> list[dict[str, Any]]:
+        """``acp.checkpoint.list``: the prompts so far, oldest first."""
+        return [
+            {
+                "checkpointId": checkpoint.id,
+                "turn": checkpoint.turn,
+                "time": checkpoint.time,
+                "label": checkpoint.label,
+            }
+            for checkpoint in _ledger(session).checkpoints()
+        ]
+
+    async def restore(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
+        """Bring every file back to what it said at a checkpoint."""
+        try:
+            done = await _ledger(session).restore(checkpoint_id)
+        except LookupError as error:
+            raise CommandError(
+                f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
+                INVALID_PARAMS,
+            ) from error
+        return self._outcome(session, [done])
+
     def _outcome(self, session: SessionView, done: Sequence[Reviewed]) -> dict[str, Any]:
         self.changed(session)
         total = Reviewed(

@@ -55,6 +55,8 @@ COMMANDS = {
     "acp.review.undo",
     "acp.review.diff",
     "acp.review.next",
+    "acp.checkpoint.list",
+    "acp.checkpoint.restore",
     "acp.permission.pending",
     "acp.permission.answer",
     "acp.agent.login",
