@@ -119,9 +119,10 @@ async def _propose(
         session.seen.wrote(path, params.content)
         request.result(session.agent.wire.write_text_file_result())
         return
+    offer = session.proposals.make(path, before, content)
+    proposal = offer.proposal
     try:
-        with session.proposals.make(path, before, content) as offer:
-            proposal = offer.proposal
+        with offer:
             session.editor.proposed(session, proposal)
             if not await offer.word() or not session.takes_writes:
                 _cancelled(request, params)

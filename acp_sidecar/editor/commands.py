@@ -157,6 +157,7 @@ async def _close(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     on.follow.forget(session)
     await on.client.close(session.state.session_id)
+    on.review.forget(session)
     return {}
 
 

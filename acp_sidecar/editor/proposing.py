@@ -43,8 +43,8 @@ class Proposing:
         self._features = features
 
     def proposed(self, session: SessionView, proposal: Proposal) -> None:
-        """Ask, unless the editor shows changes in a way of its own."""
-        if self._features.changes:
+        """Ask, unless the editor shows such writes in a way of its own."""
+        if self._features.proposals:
             return
         asked = _question(session, proposal, self._can_choose(proposal))
         self._dialogs.ask(asked, lambda option: self._answered(session, proposal, option))
@@ -55,7 +55,8 @@ class Proposing:
 
     def _can_choose(self, proposal: Proposal) -> bool:
         """Whether there is a document in which its hunks can be decided."""
-        return self._features.code_lens and not proposal.creates
+        able = self._features.code_lens or self._features.code_action_literals
+        return able and not proposal.creates
 
     def _answered(self, session: SessionView, proposal: Proposal, option: str | None) -> None:
         self._dialogs.withdraw(proposal.id)

@@ -79,8 +79,9 @@ class Review:
             )
 
     def forget(self, session: SessionView) -> None:
-        """The session is closed."""
-        self._told.pop(session.state.session_id, None)
+        """The session is closed: nothing of it waits any more."""
+        if self._told.pop(session.state.session_id, None):
+            self._moved()
 
     def real(self, uri: str) -> Path:
         """The path of a document. Raises :class:`CommandError`."""

@@ -131,8 +131,10 @@ class Proposal:
             grown += patch.growth
             end = start + patch.before.count
             hit = [move for move in moves if _meet(start, end, move)]
-            passed = [move for move in moves if move[1] <= start and move not in hit]
-            place = start + sum((b1 - b0) - (a1 - a0) for a0, a1, b0, b1 in passed)
+            place = start + sum((b1 - b0) - (a1 - a0) for a0, a1, b0, b1 in moves if a1 <= start)
+            for a0, a1, b0, b1 in moves:
+                if a0 < start < a1:
+                    place = min(b0 + start - a0, b1)
             result.append(
                 ProposedHunk(
                     patch.id,

@@ -57,7 +57,7 @@ def waiting(idle_editor: Editor, puppet: Puppet, ws: Path) -> Waiting:
 @pytest.fixture
 async def desk(waiting: Waiting, settings: dict[str, Any]) -> Waiting:
     """An editor that draws changes itself, and a turn that runs."""
-    await waiting.start(settings, can(changes=True))
+    await waiting.start(settings, can(changes=True, proposals=True))
     await waiting.prompt()
     return waiting
 
@@ -360,3 +360,20 @@ async def test_a_workspace_cannot_switch_it_off(waiting: Waiting, settings: dict
     await waiting.prompt()
     await waiting.offer()
     assert waiting.path.read_text() == LINES
+
+
+async def test_an_editor_that_draws_changes_but_not_writes_that_wait_is_asked(
+    waiting: Waiting, settings: dict[str, Any]
+) -> None:
+    waiting.editor.answers["acp/permission"] = lambda params: {"optionId": "apply"}
+    await waiting.start(settings, can(changes=True, permission=True))
+    await waiting.prompt()
+    assert (await waiting.puppet.write(waiting.path, EDITED))["result"] == {}
+    (asked,) = waiting.editor.all("acp/permission")
+    assert [option["title"] for option in asked["options"]] == TITLES
+    assert asked["paths"] == [str(waiting.path)]
+
+
+async def test_an_editor_that_draws_writes_that_wait_is_not_asked(desk: Waiting) -> None:
+    await desk.offer()
+    assert desk.editor.all(DIALOG) == []
