@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_sidecar.acp import wire
 from acp_sidecar.client.proposals import described, in_words
+from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.files import FileProblem, FileText, window
 from acp_sidecar.workspace.roots import PathRefused
 
@@ -49,6 +50,7 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
         path = session.roots.resolve(params.path, must="new")
         async with session.in_order(path):
             text = await session.files.read(path)
+            session.touch(params.path)
             session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
@@ -86,10 +88,10 @@ async def _write(
         _cancelled(request, params)
         return
     session.touch(params.path)
-    if session.reviews_before:
-        await _propose(session, request, path, params)
-        return
     try:
+        if session.reviews_before:
+            await _propose(session, request, path, params)
+            return
         outcome = await session.files.write(
             path,
             params.content,
@@ -100,10 +102,28 @@ async def _write(
     except FileProblem as problem:
         if problem.kind == "changed":
             session.seen.refused(path)
+            if _is_unsaved(session, path):
+                session.editor.tell("warning", _yours_stay(session, params.path))
         raise
     session.seen.wrote(path, params.content)
     request.result(session.agent.wire.write_text_file_result())
     session.wrote(path, outcome)
+
+
+def _is_unsaved(session: LiveSession, path: Path) -> bool:
+    try:
+        now = session.files.peek(path)
+    except FileProblem:
+        return False
+    return isinstance(now, FileText) and now.source == "buffer"
+
+
+def _yours_stay(session: LiveSession, path: str) -> str:
+    return (
+        f"{session.agent.name} wants to change {visible(path)} where you have unsaved changes. "
+        "Yours stay, and it was told so. Some agents write the file all the same: before you "
+        "save, compare with what is on disk."
+    )
 
 
 async def _propose(
