@@ -98,6 +98,8 @@ class Entry:
     """The state of the file on disk when it was last looked at."""
     by_agent: bool = False
     """Whether the agent has ever changed it, as far as we know."""
+    last_write: int = 0
+    """The last write through us that has been seen here."""
     busy: bool = False
     """Whether we are at work on it: it is looked at again after that."""
     vanished: tuple[int, State, Stamp | None] | None = None

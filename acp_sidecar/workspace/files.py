@@ -103,7 +103,8 @@ class Files:
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unsaved = Unsaved(documents, limit)
-        self._authors: OrderedDict[Path, tuple[int, object]] = OrderedDict()
+        self._authors: OrderedDict[Path, tuple[int, object, int]] = OrderedDict()
+        self._writes = 0
 
     # --- what a file says ----------------------------------------------------------------
 
@@ -169,16 +170,24 @@ class Files:
             for document in self._documents.all_at(path)
         )
 
-    def author_of(self, path: Path, said: Said) -> object | None:
+    def author_of(self, path: Path, said: Said) -> tuple[object, int] | None:
         """Whose write it was through which a file came to say this: the ``author`` given to
-        :meth:`write`, something else for what the user had put back, None if not known."""
-        written, author = self._authors.get(path, (None, None))
+        :meth:`write`, something else for what the user had put back; None if not known.
+
+        With it the number of that write. Who has seen it, and the file say something else
+        since, knows that this is another one's.
+        """
+        written, author, number = self._authors.get(path, (None, None, 0))
         content: str | bytes | None = None
         if isinstance(said, FileText):
             content = said.text
         elif isinstance(said, Snapshot):
             content = said.data
-        return author if written == hash(content) else None
+        return (author, number) if written == hash(content) and author is not None else None
+
+    def last_write(self, path: Path) -> int:
+        """The number of the last write of a file through us; 0 if there was none."""
+        return self._authors.get(path, (None, None, 0))[2]
 
     def open_paths(self) -> list[Path]:
         """The files that are open in the editor."""
@@ -434,7 +443,8 @@ class Files:
         return now
 
     def _note(self, path: Path, content: str | bytes | None, author: object) -> None:
-        self._authors[path] = (hash(content), author)
+        self._writes += 1
+        self._authors[path] = (hash(content), author, self._writes)
         self._authors.move_to_end(path)
         while len(self._authors) > _AUTHORS_REMEMBERED:
             self._authors.popitem(last=False)

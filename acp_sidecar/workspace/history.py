@@ -89,6 +89,15 @@ class History:
         self._unwritten[entry.path] = None
         self._urgent = self._urgent or who != "user"
 
+    def follow(self, new: Path, old: Path) -> None:
+        """What was ``old`` is about to be called ``new``: what was done to it comes along."""
+        to, versions = self.versions.get(new), self.versions.get(old)
+        if not to or not versions:
+            return
+        start = max((n for n, each in enumerate(versions) if each.kept.is_missing), default=-1)
+        to += [Version(each.kept, each.who, each.since) for each in versions[start + 1 :]]
+        self._unwritten[new] = None
+
     def checkpoint(self, checkpoint: Checkpoint) -> None:
         """A prompt goes out."""
         self.flush()

@@ -66,6 +66,7 @@ class Ledger:
         self._news = News()
         self._tracked.listen(self._history.happened)
         self._tracked.listen(self._news.happened)
+        self._tracked.listen_to_moves(self._history.follow)
         self._lock = asyncio.Lock()
 
     def load(self) -> None:

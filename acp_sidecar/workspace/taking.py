@@ -126,6 +126,7 @@ async def _move_back(tracked: Tracked, entry: Entry, path: Path, label: str) -> 
     if state.now.source == "buffer":
         raise FileProblem("changed", entry.path, "The file has unsaved changes in the editor")
     was = old.state
+    tracked.moves(path, entry.path)
     await tracked.become(old, evolve(state, origin=None), label)
     try:
         gone = tracked.changer.clean(Missing(entry.path))

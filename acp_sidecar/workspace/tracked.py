@@ -38,10 +38,20 @@ class Tracked:
         self._author = author
         self._late: list[tuple[Path, WriteOutcome]] = []
         self._listeners: list[Listener] = []
+        self._followers: list[Callable[[Path, Path], None]] = []
 
     def listen(self, listener: Listener) -> None:
         """Hear of every change."""
         self._listeners.append(listener)
+
+    def listen_to_moves(self, follower: Callable[[Path, Path], None]) -> None:
+        """Hear, just before, of every file that gets another name: the new one, the old one."""
+        self._followers.append(follower)
+
+    def moves(self, new: Path, old: Path) -> None:
+        """A file is about to get another name from us."""
+        for follower in self._followers:
+            follower(new, old)
 
     # --- hearing of files -----------------------------------------------------------------
 
@@ -73,8 +83,12 @@ class Tracked:
             self._late.append((path, outcome))
             return
         if outcome.where != "nowhere":
-            self.move(entry, outcome.before, "user")
+            # It may have written the disk by itself just before.
+            before = outcome.before
+            its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
+            self.move(entry, before, "agent" if its else "user")
             self.move(entry, outcome.after, "agent")
+            entry.last_write = self.files.last_write(path)
             entry.stamp = outcome.after.stamp or entry.stamp
         self.observe(entry, by_agent=self.in_turn)
 
@@ -110,13 +124,17 @@ class Tracked:
         said = self.said(entry.path)
         if said is None:
             return
-        author = self.files.author_of(entry.path, said)
-        if author is not None:
+        author, number = self.files.author_of(entry.path, said) or (None, 0)
+        if number > entry.last_write:
+            entry.last_write = number
             by_agent = author is self._author
         elif isinstance(said, FileText):
-            by_user = said.source == "buffer" or self.files.saved_by_user(entry.path, said.text)
-            by_agent = by_agent and stamp != before and not by_user
+            by_agent = by_agent and stamp != before and self._is_agents(entry, said)
         self.move(entry, said, "agent" if by_agent else "user", stamp=before)
+
+    def _is_agents(self, entry: Entry, said: FileText) -> bool:
+        """Whether a text that a file has come to say can be the agent's."""
+        return said.source == "disk" and not self.files.saved_by_user(entry.path, said.text)
 
     def said(self, path: Path) -> Said | None:
         """What a file says now; None where that is neither text nor bytes to be had."""
@@ -189,6 +207,7 @@ class Tracked:
             await self._write(entry, old, said, label)
             actual = self.said(entry.path)
             entry.stamp = disk.stamp(entry.path)
+            entry.last_write = self.files.last_write(entry.path)
             if actual is None:
                 self.put(entry, state, who)
                 return

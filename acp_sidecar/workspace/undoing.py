@@ -40,9 +40,8 @@ class Undo:
         if not self._steps:
             return outcome
         failed: list[Part] = []
-        # What comes into being goes first, lest a file that has moved be nowhere.
         step = self._steps.pop()
-        for part in sorted(step, key=lambda part: part.pre.now.is_missing):
+        for part in reversed(step):
             try:
                 await self._restore(part)
             except FileProblem as problem:
@@ -50,7 +49,7 @@ class Undo:
                 outcome.failed(part.ids, problem)
                 continue
         outcome.parts = [part for part in step if part not in failed]
-        self.done(failed)
+        self.done(failed[::-1])
         return outcome
 
     async def _restore(self, part: Part) -> None:

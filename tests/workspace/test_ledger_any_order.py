@@ -56,6 +56,8 @@ class AnyOrder(RuleBasedStateMachine):
         """Files the user has changed."""
         self.agents: set[str] = set()
         """Lines that the agent has put in or taken out."""
+        self.tied: set[tuple[str, str]] = set()
+        """Files that the agent has moved from one to the other."""
         self.kept = False
         self.moments: dict[str, tuple[int, dict[str, str | None]]] = {}
         """What all files said at each checkpoint, and when that was."""
@@ -219,8 +221,11 @@ class AnyOrder(RuleBasedStateMachine):
             return
         text = self.text(name) or ""
         self.by_agent(set(), {line.rstrip("\r\n") for line in split_lines(text)})
-        self.touched |= {name, other} & self.touched and {name, other}
-        self.last_edit[other] = max(self.last_edit.get(name, 0), self.last_edit.get(other, 0))
+        self.tied |= {(name, other), (other, name)}
+        if name in self.touched or other in self.touched:
+            edited = max(self.last_edit.get(name, 0), self.last_edit.get(other, 0))
+            self.was_touched(name, edited)
+            self.was_touched(other, edited)
         if kept:
             source.rename(target)
         else:
@@ -282,9 +287,16 @@ class AnyOrder(RuleBasedStateMachine):
     def by_user(self, name: str, put: set[str], gone: set[str]) -> None:
         self.users = (self.users | put) - gone
         self.deleted |= gone - self.agents - {"}"}
-        self.touched.add(name)
         self.number += 1
-        self.last_edit[name] = self.number
+        self.was_touched(name, self.number)
+
+    def was_touched(self, name: str, when: int) -> None:
+        """The user has changed a file, and thereby all that it has been or will be."""
+        if self.last_edit.get(name, -1) < when:
+            self.last_edit[name] = when
+            self.touched.add(name)
+            for other in {other for one, other in self.tied if one == name}:
+                self.was_touched(other, when)
 
     @rule()
     def user_prompts(self) -> None:
@@ -343,11 +355,16 @@ class AnyOrder(RuleBasedStateMachine):
         self.check_all()
         if what == "revert" and hunk is None:
             conflicts = set(done.conflicts)
+            came_from = {
+                (each["oldUri"] or "").rsplit("/", 1)[-1].replace("%20", " ") for each in waiting
+            }
             for change in waiting:
                 name = change["uri"].rsplit("/", 1)[1].replace("%20", " ")
                 mine = {each["id"] for each in change["hunks"]}
                 concerned = path in (None, self.path(name))
                 text = bare[name][0]
+                if any(name == old for old in came_from):
+                    continue
                 if change["oldUri"]:
                     name = change["oldUri"].rsplit("/", 1)[1].replace("%20", " ")
                 if concerned and not mine & conflicts:
