@@ -269,6 +269,11 @@ class LiveSession:
                 "session may be lost; acp.session.new opens a new one.",
             )
 
+    async def look_again(self, path: Path) -> None:
+        """Look at a file again, of which the user has just been seen to change something."""
+        if self.ledger is not None:
+            await self.ledger.refresh([path])
+
     def review_soon(self) -> None:
         """Look again at what waits for review, once, however often this is called."""
         if self.ledger is None or self.ended:

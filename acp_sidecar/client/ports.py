@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from acp_sidecar.client.choices import Choice
@@ -81,6 +82,9 @@ class SessionView(Protocol):
     @property
     def proposals(self) -> Proposals:
         """The agent's writes that wait for the user's word."""
+
+    async def look_again(self, path: Path) -> None:
+        """Look at a file again now, to say where in it something waits."""
 
     def review_soon(self) -> None:
         """Look again at what waits for review."""

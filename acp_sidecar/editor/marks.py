@@ -46,8 +46,7 @@ class Mark:
 
 async def marks(session: SessionView, path: Path, files: Files) -> list[Mark]:
     """The hunks of one session in one file, from top to bottom. The file is looked at anew."""
-    if session.ledger is not None:
-        await session.ledger.refresh([path])
+    await session.look_again(path)
     found = [mark for change in _changes(session, path) for mark in _waiting(session, change)]
     now = files.glance(path)
     for proposal in session.proposals:
