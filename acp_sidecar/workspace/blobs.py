@@ -72,5 +72,12 @@ class Blobs:
             with suppress(OSError):
                 self._path(digest).unlink()
 
+    def sweep(self) -> None:
+        """Remove the contents that nobody holds."""
+        with suppress(OSError):
+            for path in self.folder.glob("*/*"):
+                if path.parent.name + path.name not in self._holders:
+                    path.unlink()
+
     def _path(self, digest: str) -> Path:
         return self.folder / digest[:2] / digest[2:]

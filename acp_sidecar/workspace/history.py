@@ -95,7 +95,10 @@ class History:
         if not to or not versions:
             return
         start = max((n for n, each in enumerate(versions) if each.kept.is_missing), default=-1)
-        to += [Version(each.kept, each.who, each.since) for each in versions[start + 1 :]]
+        for each in versions[start + 1 :]:
+            if each.digest is not None and self._blobs is not None:
+                self._blobs.hold(each.digest)
+            to.append(Version(each.kept, each.who, each.since, each.digest))
         self._unwritten[new] = None
 
     def checkpoint(self, checkpoint: Checkpoint) -> None:
@@ -155,6 +158,11 @@ class History:
                 self._take(json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 log.warning("a line of %s cannot be read: %r", _JOURNAL, error)
+        for versions in self.versions.values():
+            for version in versions:
+                if version.digest is not None:
+                    self._blobs.hold(version.digest)
+        self._blobs.sweep()
 
     # --- how --------------------------------------------------------------------------------
 
@@ -192,9 +200,11 @@ class History:
             if isinstance(said, FileText):
                 record |= {"source": said.source, "bom": said.bom}
                 data = said.text.encode("utf-8", "surrogatepass")
-            version.digest = record["digest"] = self._blobs.put(data)
+            if version.digest is None:
+                version.digest = self._blobs.put(data)
             if version.digest is None:
                 return None
+            record["digest"] = version.digest
             version.kept = Kept.laid_down(_bare(said), self._shelf, self._blobs, version.digest)
         version.written = True
         return record
@@ -224,12 +234,7 @@ class History:
         path = Path(record["path"])
         kept = self._kept(path, record)
         version = Version(kept, record["who"], record["since"], record.get("digest"), written=True)
-        versions = self.versions.setdefault(path, [])
-        for gone in versions[record["number"] :]:
-            self._forget(gone)
-        versions[record["number"] :] = [version]
-        if version.digest is not None and self._blobs is not None:
-            self._blobs.hold(version.digest)
+        self.versions.setdefault(path, [])[record["number"] :] = [version]
 
     def _kept(self, path: Path, record: Mapping[str, Any]) -> Kept:
         if record["kind"] == "missing":

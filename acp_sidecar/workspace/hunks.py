@@ -12,7 +12,7 @@ a function of its arguments, in time that grows with the length of the text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from attrs import evolve, frozen
@@ -279,8 +279,3 @@ def _terminate(lines: list[str]) -> None:
             around = (lines[number - 1] if number else "", lines[number + 1])
             windows = any(other.endswith("\r\n") for other in around)
             lines[number] = line + ("\r\n" if windows else "\n")
-
-
-def find(patches: Iterable[Patch], id_: str) -> Patch | None:
-    """The hunk with this id."""
-    return next((patch for patch in patches if patch.id == id_), None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from attrs import frozen
 
 from acp_sidecar.workspace.entry import Entry, State, lines_of
-from acp_sidecar.workspace.hunks import Who, find
+from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.sequences import changed_blocks
 from acp_sidecar.workspace.shelf import Kept
@@ -80,8 +81,7 @@ class News:
 
     def taken_back(self, part: Part) -> None:
         """Hunks were reverted."""
-        for id_ in part.ids:
-            before, after = _texts(part.pre, id_)
+        for id_, before, after in _texts(part.pre, set(part.ids)):
             self._reverted[id_] = Reverted(part.entry.path, before, after)
 
     def undone(self, part: Part) -> None:
@@ -116,14 +116,15 @@ def _changes(edits: list[tuple[Kept, Kept]]) -> list[TextChange]:
     return found
 
 
-def _texts(state: State, id_: str) -> tuple[str, str]:
-    patch = find(state.patches, id_)
-    if patch is not None:
-        after = _lines(state.now)[patch.start : patch.end]
-        return "".join(patch.before.lines()), "".join(after)
-    if state.whole is not None and state.whole.id == id_:
-        return _text(state.whole.baseline), _text(state.now)
-    return "", ""
+def _texts(state: State, ids: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """The hunks of these ids, what they had replaced, and by what."""
+    now = _lines(state.now) if state.patches else []
+    for patch in state.patches:
+        if patch.id in ids:
+            after = now[patch.start : patch.end]
+            yield patch.id, "".join(patch.before.lines()), "".join(after)
+    if state.whole is not None and state.whole.id in ids:
+        yield state.whole.id, _text(state.whole.baseline), _text(state.now)
 
 
 def _lines(kept: Kept) -> list[str]:

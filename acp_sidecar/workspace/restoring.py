@@ -66,13 +66,14 @@ def _plan(entry: Entry, versions: Sequence[Version], outcome: Outcome) -> _Plan 
     now = entry.state.now.get()
     if not same(state.now.get(), now):
         state = Changer(Shelf()).moved(entry.path, state, now, "user")
-    stuck = conflicts_of(state, state.ids())
+    stuck = conflicts_of(state, set(state.ids()))
     if stuck:
         outcome.failed(stuck, why_not(entry.path, state))
-    ids = tuple(id_ for id_ in state.ids() if id_ not in stuck)
+    left = set(stuck)
+    ids = tuple(id_ for id_ in state.ids() if id_ not in left)
     if not ids:
         return None
-    return _Plan(entry, taken_back(state, ids).now.get(), ids)
+    return _Plan(entry, taken_back(state, set(ids)).now.get(), ids)
 
 
 def _replayed(path: Path, versions: Sequence[Version]) -> State:

@@ -178,7 +178,7 @@ class Kept:
             return cls(
                 "bytes", said.stamp, 0, "disk", evolve(said, data=b""), shelf.hold(said.data)
             )
-        lines = len(split_lines(said.text))
+        lines = _count(said.text)
         if shelf is None or len(said.text) < shelf.small:
             return cls("text", said.stamp, lines, said.source, said)
         held = shelf.hold(said.text)
@@ -213,3 +213,11 @@ class Kept:
     @property
     def is_missing(self) -> bool:
         return self.kind == "missing"
+
+
+def _count(text: str) -> int:
+    """How many lines :func:`split_lines` makes of a text."""
+    ends = text.count("\n")
+    if "\r" in text:
+        ends += text.count("\r") - text.count("\r\n")
+    return ends + (text != "" and not text.endswith(("\n", "\r")))

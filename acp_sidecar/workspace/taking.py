@@ -45,9 +45,10 @@ def keep(entry: Entry, chosen: Collection[str] | None) -> Part | None:
     ids = tuple(id_ for id_ in pre.ids() if chosen is None or id_ in chosen)
     if not ids:
         return None
+    taken = set(ids)
     entry.state = State(
         pre.now,
-        tuple(patch for patch in pre.patches if patch.id not in ids),
+        tuple(patch for patch in pre.patches if patch.id not in taken),
         None if pre.whole is None or pre.whole.id in ids else pre.whole,
         None if pre.origin is None or pre.origin.id in ids else pre.origin,
     )
@@ -66,13 +67,14 @@ async def revert(
     ids = [id_ for id_ in state.ids() if chosen is None or id_ in chosen]
     if state.origin is not None:
         ids = [id_ for id_ in ids if state.origin is None or id_ != state.origin.id]
-    stuck = conflicts_of(state, ids)
+    stuck = conflicts_of(state, set(ids))
     if stuck:
         outcome.failed(stuck, why_not(entry.path, state))
-    ids = [id_ for id_ in ids if id_ not in stuck]
+        left = set(stuck)
+        ids = [id_ for id_ in ids if id_ not in left]
     if ids:
         try:
-            await tracked.become(entry, taken_back(state, ids), label)
+            await tracked.become(entry, taken_back(state, set(ids)), label)
         except FileProblem as problem:
             outcome.failed(ids, problem)
             return
@@ -117,9 +119,12 @@ def taken_back(state: State, ids: Collection[str]) -> State:
 
 async def _move_back(tracked: Tracked, entry: Entry, path: Path, label: str) -> list[Part]:
     """Give a file its old name back, with all it says now."""
-    state, old = entry.state, tracked.touch(path)
-    tracked.observe(entry, by_agent=tracked.in_turn)
-    if state is not entry.state or state.origin is None:
+    old = tracked.touch(path)
+    for each in (entry, old):
+        if each is not None:
+            tracked.observe(each, by_agent=tracked.in_turn)
+    state = entry.state
+    if state.origin is None or state.now.is_missing:
         raise FileProblem("changed", entry.path, "The file has just changed")
     if old is None or not old.state.now.is_missing:
         raise FileProblem("changed", path, "There is a file of the old name again")

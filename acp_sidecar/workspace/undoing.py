@@ -9,7 +9,7 @@ from attrs import evolve
 
 from acp_sidecar.workspace.entry import Entry, State, carried, lines_of, same
 from acp_sidecar.workspace.files import FileText
-from acp_sidecar.workspace.hunks import Patch, find, inverse, moved
+from acp_sidecar.workspace.hunks import Patch, inverse, moved
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Piece
 from acp_sidecar.workspace.taking import Outcome, Part
@@ -125,12 +125,13 @@ def _alike(a: State, b: State, *, moved: bool = False) -> bool:
 
 def _as_before(patches: Iterable[Patch], now: Sequence[Patch], pre: State) -> Iterable[Patch]:
     """Hunks with the ids and conflicts they had: those that stayed, and those that came back."""
+    there = {patch.id: patch for patch in now}
     known: dict[tuple[int, tuple[str, ...]], list[Patch]] = {}
     for patch in pre.patches:
-        if find(now, patch.id) is None:
+        if patch.id not in there:
             known.setdefault((patch.count, patch.before.lines()), []).append(patch)
     for patch in patches:
-        stayed = find(now, patch.id)
+        stayed = there.get(patch.id)
         if stayed is not None:
             yield evolve(stayed, start=patch.start)
             continue

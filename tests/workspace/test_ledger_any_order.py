@@ -467,8 +467,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 AnyOrder.TestCase.settings = settings(
     phases=[Phase.generate, Phase.shrink],
-    database=None,
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "60")),
+    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "40")),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
