@@ -11,6 +11,7 @@ from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
@@ -18,8 +19,11 @@ from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
 from acp_sidecar.editor.follow import Follow
+from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
+from acp_sidecar.editor.lenses import Lenses
 from acp_sidecar.editor.messages import Messages
 from acp_sidecar.editor.progress import Progress, Report
+from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
 from acp_sidecar.editor.server import (
@@ -30,6 +34,8 @@ from acp_sidecar.editor.server import (
     SidecarServer,
 )
 from acp_sidecar.editor.transcript import Transcript
+from acp_sidecar.editor.watching import REGISTRATION as WATCHED_FILES
+from acp_sidecar.editor.watching import Watching
 from acp_sidecar.session.change import Change, NoticeAdded, ToolCallChanged
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.tasks import Tasks
@@ -40,11 +46,17 @@ from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.trace import Recorder, Wire
+    from acp_sidecar.workspace.proposal import Proposal
 
 logger = logging.getLogger(__name__)
 
 _NOTICES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 _ANSWER_SECONDS: Final = 30
+_CONFIGURATION: Final[Mapping[str, Any]] = {
+    "id": "acp-configuration",
+    "method": "workspace/didChangeConfiguration",
+    "registerOptions": {"section": "acp"},
+}
 
 
 class App:
@@ -74,6 +86,16 @@ class App:
             lambda: self.settings,
             server.spawn,
             self._trace_of,
+            _ledgers(self.files),
+        )
+        self._lenses = Lenses(
+            server,
+            self.sessions.sessions,
+            lambda: self._review,
+            self.documents,
+            self.files,
+            lambda: self.features,
+            self._tasks,
         )
         self._reports: dict[str, Report] = {}
         self._messages = Messages(server)
@@ -100,11 +122,22 @@ class App:
             folders=self._folder_paths,
             congested=lambda: server.congested,
         )
-        self._review = Review(server, self.documents, wanted=features.changes)
+        self._review = Review(
+            server,
+            self.documents,
+            self.files,
+            wanted=features.changes,
+            warn=lambda text: self.tell("warning", text),
+            moved=self._lenses.moved,
+        )
+        self._proposing = Proposing(
+            self._dialogs, self._review, self._lenses, self._tasks, features
+        )
         self._operations = commands.Operations(
             client=self.sessions,
             follow=self._follow,
             review=self._review,
+            lenses=self._lenses,
             progress=self._progress,
             default_cwd=self._default_cwd,
         )
@@ -118,12 +151,16 @@ class App:
         server.on_change = self._document_changed
         server.on_save = self._document_saved
         server.on_close = self.documents.close
+        server.on_watched_files = Watching(self.sessions.sessions).happened
         server.on_configuration = self._configuration_changed
         server.handle("acp/userActivity", self._user_acted)
         server.handle("acp/transcript/snapshot", self._snapshot)
         server.handle(
             "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
         )
+        server.handle("textDocument/codeLens", self._lenses.code_lens)
+        server.handle("textDocument/codeAction", self._lenses.code_action)
+        server.announce(LENSES)
         commands.register(server, lambda: self._operations)
 
     # --- the editor's side ----------------------------------------------------------------
@@ -138,13 +175,13 @@ class App:
             self._tasks.start(self._dialogs.run(), name="dialogs")
 
     async def _initialized(self) -> None:
-        if self.features.configuration_registration:
-            registration = {
-                "id": "acp-configuration",
-                "method": "workspace/didChangeConfiguration",
-                "registerOptions": {"section": "acp"},
-            }
-            await self._ask("client/registerCapability", {"registrations": [registration]})
+        wanted = (
+            (self.features.configuration_registration, _CONFIGURATION),
+            (self.features.watched_files, WATCHED_FILES),
+        )
+        registrations = [registration for able, registration in wanted if able]
+        if registrations:
+            await self._ask("client/registerCapability", {"registrations": registrations})
         await self._pull_configuration()
 
     async def _pull_configuration(self) -> None:
@@ -288,6 +325,14 @@ class App:
         self._review.changed(session)
         self._follow.files_changed(session)
 
+    def proposed(self, session: SessionView, proposal: Proposal) -> None:
+        self._proposing.proposed(session, proposal)
+        self.files_changed(session)
+
+    def settled(self, session: SessionView, proposal: Proposal) -> None:
+        self._proposing.settled(proposal)
+        self.files_changed(session)
+
     def queue_changed(self, session: SessionView) -> None:
         self._transcript.queue_changed(session)
 
@@ -298,6 +343,16 @@ class App:
             self._server.notify_json(
                 "acp/follow", params, droppable=("acp/follow", state.session_id)
             )
+
+
+def _ledgers(files: Files) -> Ledgers:
+    from platformdirs import user_cache_path, user_state_path
+
+    return Ledgers(
+        files,
+        user_cache_path("acp-sidecar") / "baselines",
+        user_state_path("acp-sidecar") / "checkpoints",
+    )
 
 
 def _text_change(change: ContentChange) -> TextChange:

@@ -108,12 +108,10 @@ def _size(value: Any) -> int:
     return value
 
 
-def _one_of(*choices: str, later: tuple[str, ...] = ()) -> Check:
+def _one_of(*choices: str) -> Check:
     named = " or ".join(repr(choice) for choice in choices)
 
     def check(value: Any) -> str:
-        if value in later:
-            raise Misfit(f"{value!r} is not available in this version; use {named}")
         if value not in choices:
             raise Misfit(f"must be {named}")
         return str(value)
@@ -191,7 +189,7 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "protocolVersions": ("protocol_versions", _versions),
     "follow.enabled": ("follow_enabled", _boolean),
     "follow.maxPerSecond": ("follow_per_second", _positive),
-    "review.mode": ("review_mode", _one_of("after", "off", later=("before",))),
+    "review.mode": ("review_mode", _one_of("after", "before", "off")),
     "permissions.default": ("permission_default", _one_of("ask")),
     "permissions.rules": ("permission_rules", _no_rules),
     "timeouts.initialize": ("initialize_timeout", _positive),
@@ -236,6 +234,10 @@ def merge(
             _merge_group(name, value, changed, problems)
         else:
             _merge_one(name, value, changed, problems)
+    if not user and settings.review_mode == "before" != changed.get("review_mode", "before"):
+        # Whose value it is cannot be told, and a workspace must not let itself be written.
+        del changed["review_mode"]
+        problems.append(Problem("review.mode", "is 'before' in your own settings, and stays so"))
     return evolve(settings, **changed), tuple(problems)
 
 

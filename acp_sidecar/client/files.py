@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_sidecar.acp import wire
+from acp_sidecar.client.proposals import described, in_words
 from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.files import FileProblem, FileText, window
 from acp_sidecar.workspace.roots import PathRefused
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from acp_sidecar.acp.model import ReadTextFile, WriteTextFile
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.live import LiveSession
+    from acp_sidecar.workspace.proposal import Proposal
 
 _CODES: Final[Mapping[str, int]] = {
     "missing": wire.RESOURCE_NOT_FOUND,
@@ -83,14 +85,13 @@ async def _write(
 ) -> None:
     # Looked at only now: the user may have cancelled while it waited its turn.
     if not session.takes_writes:
-        request.error(
-            wire.REQUEST_CANCELLED,
-            "The user cancelled this turn: nothing was written.",
-            {"path": params.path},
-        )
+        _cancelled(request, params)
         return
     session.touch(params.path)
     try:
+        if session.reviews_before:
+            await _propose(session, request, path, params)
+            return
         outcome = await session.files.write(
             path,
             params.content,
@@ -121,6 +122,72 @@ def _yours_stay(session: LiveSession, path: str) -> str:
     return (
         f"{session.agent.name} wants to change {visible(path)} where you have unsaved changes. "
         "Yours stay, and it was told to read the file again."
+    )
+
+
+async def _propose(
+    session: LiveSession, request: IncomingRequest, path: Path, params: WriteTextFile
+) -> None:
+    """Write what the user takes of it, once they have decided all of it.
+
+    The answer is the ordinary one where they took everything, otherwise an error whose
+    ``data`` names what they refused.
+    """
+    before, content = await session.files.plan(path, params.content, seen=session.seen.of(path))
+    if isinstance(before, FileText) and content == before.text:
+        session.seen.wrote(path, params.content)
+        request.result(session.agent.wire.write_text_file_result())
+        return
+    offer = session.proposals.make(path, before, content)
+    proposal = offer.proposal
+    try:
+        with offer:
+            session.editor.proposed(session, proposal)
+            if not await offer.word() or not session.takes_writes:
+                _cancelled(request, params)
+                return
+            refused = proposal.refused()
+            if proposal.taken():
+                label = f"{session.agent.name} edits {path.name}"
+                outcome = await session.files.write(
+                    path, proposal.text(), seen=proposal.old, label=label, author=session.ledger
+                )
+                await session.approved(path, outcome)
+            if refused:
+                request.error(
+                    wire.INTERNAL_ERROR,
+                    _told(proposal, params.path),
+                    {
+                        "path": params.path,
+                        "reason": "refused",
+                        "written": bool(proposal.taken()),
+                        "refused": described(proposal, refused),
+                    },
+                )
+            else:
+                session.seen.wrote(path, params.content)
+                request.result(session.agent.wire.write_text_file_result())
+    finally:
+        session.editor.settled(session, proposal)
+
+
+def _told(proposal: Proposal, path: str) -> str:
+    """What the agent, and through it the model, hears of a refusal."""
+    refused = proposal.refused()
+    if not proposal.taken():
+        return f"The user refused this change of {path}: nothing was written."
+    return (
+        f"The user refused {len(refused)} of {len(proposal.ids())} changes of {path} and took the "
+        "others, which are written. Read the file again before you change it. Refused:\n"
+        f"{in_words(proposal, refused)}"
+    )
+
+
+def _cancelled(request: IncomingRequest, params: WriteTextFile) -> None:
+    request.error(
+        wire.REQUEST_CANCELLED,
+        "The user cancelled this turn: nothing was written.",
+        {"path": params.path},
     )
 
 

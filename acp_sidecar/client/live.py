@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
-from acp_sidecar.acp.model import Diff, Event, PermissionRequest, ToolCallUpsert, given
+from acp_sidecar.acp.model import (
+    ContentBlock,
+    Diff,
+    Event,
+    PermissionRequest,
+    ToolCallUpsert,
+    given,
+)
 from acp_sidecar.agents.connection import IncomingRequest
+from acp_sidecar.client import news
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.turns import Prompt, Turns
@@ -37,6 +47,8 @@ _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
 _PATIENCE: Final = 0.05
 """Seconds until a file is looked at again whose change cannot be told yet."""
+_LABEL: Final = 80
+"""Characters of a prompt that name its checkpoint."""
 _PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
@@ -72,14 +84,21 @@ class LiveSession:
         """Between a load or resume request and its answer: only the state moves."""
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
+        self.proposals = Proposals()
         self._permissions = permissions
         self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
         self._review_due = False
         self._review_running = False
+        self._untold: list[str] = []
+        """What there is to tell the agent, and was not at the last prompt."""
 
     @property
     def agent_name(self) -> str:
         return self.agent.name
+
+    @property
+    def reviews_before(self) -> bool:
+        return self.settings.review_mode == "before"
 
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait, as the contract gives them."""
@@ -123,7 +142,8 @@ class LiveSession:
         return not (running.cancelled if running else self.turns.last_was_cancelled)
 
     def cancel_questions(self) -> None:
-        """Answer ``cancelled`` to every request of this session that waits."""
+        """Answer ``cancelled`` to every request of this session that waits for the user."""
+        self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
 
     def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
@@ -175,6 +195,12 @@ class LiveSession:
             self.ledger.wrote(path, outcome)
         self.review_soon()
 
+    async def approved(self, path: Path, outcome: WriteOutcome) -> None:
+        """What the user took of the agent's write is in the file."""
+        if self.ledger is not None:
+            await self.ledger.approved(path, outcome)
+        self.review_soon()
+
     def _note_files(self, change: ToolCallChanged) -> None:
         event = change.event
         if self.ledger is None or not isinstance(event, ToolCallUpsert):
@@ -206,11 +232,30 @@ class LiveSession:
         if self.ledger is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
 
-    def prepare_turn(self) -> None:
-        """A prompt goes out: what files say now is what the agent's changes start from."""
+    def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
+        """A prompt goes out: what files say now is what the agent's changes start from.
+
+        What the agent is to be told before the user's words.
+        """
         self.quiet = False
-        if self.ledger is not None:
-            self.ledger.begin_turn()
+        if self.ledger is None:
+            return ()
+        told = self._news_before(prompt)
+        label = prompt.text.strip().partition("\n")[0][:_LABEL]
+        self.ledger.begin_turn(time=time.time(), label=label)
+        return told
+
+    def _news_before(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
+        if self.ledger is None or not self.settings.report_reverts:
+            return ()
+        fresh = self.ledger.news_for_agent()
+        if fresh:
+            self._untold.append(news.in_words(fresh, self.roots.as_given))
+        # Agents know a command by how the prompt begins: that is told the next time.
+        if not self._untold or prompt.text.lstrip().startswith("/"):
+            return ()
+        said, self._untold = "\n\n".join(self._untold), []
+        return (news.block(said, embedded=self.agent.info.prompt_embedded_context),)
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
@@ -242,6 +287,14 @@ class LiveSession:
             "would undo it: compare first.",
         )
 
+    async def look_again(self, path: Path) -> None:
+        """Look at a file again, of which the user has just been seen to change something."""
+        later = True
+        while later and self.ledger is not None:
+            later = await self.ledger.refresh([path], patient=True)
+            if later:
+                await asyncio.sleep(_PATIENCE)
+
     def review_soon(self) -> None:
         """Look again at what waits for review, once, however often this is called."""
         if self.ledger is None or self.ended:
@@ -263,6 +316,11 @@ class LiveSession:
                 self.editor.files_changed(self)
         finally:
             self._review_running = False
+
+    def put_away(self) -> None:
+        """Nobody reviews this session any more; its checkpoints stay."""
+        if self.ledger is not None:
+            self.ledger.close()
 
     # --- its end ------------------------------------------------------------------------
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from acp_sidecar.client.choices import Choice
+from acp_sidecar.client.proposals import Decided, Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import ChangeSummary
 from acp_sidecar.client.visible import visible
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from acp_sidecar.session.change import Change
     from acp_sidecar.session.state import Session
     from acp_sidecar.workspace.ledger import Ledger
+    from acp_sidecar.workspace.proposal import Proposal
     from acp_sidecar.workspace.roots import Roots
 
 __all__ = [
@@ -27,7 +30,9 @@ __all__ = [
     "ChangeSummary",
     "Choice",
     "Client",
+    "Decided",
     "Editor",
+    "Proposals",
     "Question",
     "Refused",
     "SessionView",
@@ -69,6 +74,17 @@ class SessionView(Protocol):
 
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait: ``{turnId, text}`` each."""
+
+    @property
+    def reviews_before(self) -> bool:
+        """Whether the agent's writes wait for the user's word."""
+
+    @property
+    def proposals(self) -> Proposals:
+        """The agent's writes that wait for the user's word."""
+
+    async def look_again(self, path: Path) -> None:
+        """Look at a file again now, to say where in it something waits."""
 
     def review_soon(self) -> None:
         """Look again at what waits for review."""
@@ -114,6 +130,12 @@ class Editor(Protocol):
 
     def files_changed(self, session: SessionView) -> None:
         """What waits for review in this session may have moved."""
+
+    def proposed(self, session: SessionView, proposal: Proposal) -> None:
+        """A write waits for the user's word, to be given by :meth:`Proposals.decide`."""
+
+    def settled(self, session: SessionView, proposal: Proposal) -> None:
+        """That write waits no more."""
 
     def queue_changed(self, session: SessionView) -> None:
         """The prompts that wait in this session are others now."""

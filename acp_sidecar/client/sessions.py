@@ -27,6 +27,7 @@ from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.context import context_block
+from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
@@ -38,7 +39,6 @@ from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
 from acp_sidecar.workspace.files import FileProblem, Files
-from acp_sidecar.workspace.ledger import Ledger
 from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.uris import canonical
 
@@ -72,6 +72,7 @@ class Sessions:
         settings: Callable[[], Settings],
         spawn: Spawn,
         trace: Callable[[str], Trace | None] = lambda name: None,
+        ledgers: Ledgers | None = None,
     ) -> None:
         self._editor = editor
         self._documents = documents
@@ -80,6 +81,7 @@ class Sessions:
         self._settings = settings
         self._spawn = spawn
         self._trace = trace
+        self._ledgers = ledgers or Ledgers(files, None, None)
         self._tasks = Tasks(spawn)
         self._permissions = Permissions(editor)
         self._routes = Routes(self._permissions, self._lost)
@@ -312,15 +314,17 @@ class Sessions:
             protocol_version=agent.info.protocol_version,
             agent_session_id=opened.agent_session_id,
         )
-        reviewed = settings.review_mode != "off"
+        ledger = None
+        if settings.review_mode != "off":
+            ledger = self._ledgers.make(
+                agent.name, cwd, opened.agent_session_id, roots, again=loading
+            )
         session = LiveSession(
             state,
             agent,
             roots,
             self._files,
-            Ledger(self._files, within=roots.contains, spelled=roots.as_given)
-            if reviewed
-            else None,
+            ledger,
             self._editor,
             self._permissions,
             settings,
@@ -447,6 +451,7 @@ class Sessions:
 
     def _forget(self, session: LiveSession) -> None:
         session.end(None)
+        session.put_away()
         self._routes.detach(session)
         self._sessions.pop(session.state.session_id, None)
 
@@ -511,6 +516,7 @@ class Sessions:
         self._permissions.cancel(lambda agent, session: True)
         for session in self.sessions():
             session.end(None)
+            session.put_away()
         agents = list(self._agents.values())
         try:
             async with asyncio.TaskGroup() as group:

@@ -61,8 +61,8 @@ class Speaking(SessionView, Protocol):
 
     def cancel_questions(self) -> None: ...
 
-    def prepare_turn(self) -> None:
-        """A prompt is about to go out."""
+    def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
+        """A prompt is about to go out; what the agent is to be told before it."""
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn has ended; ``ended`` is None where it failed."""
@@ -203,12 +203,13 @@ class Turns:
         if prompt.cancelled:
             self._finish(prompt, None, None)
             return
-        session.prepare_turn()
+        told = session.prepare_turn(prompt)
         prompt.number, changes = session.state.begin_turn(prompt.blocks)
         session.publish(changes)
         logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
-        params = agent.wire.prompt(session.state.agent_session_id or "", prompt.blocks)
+        blocks = (*told, *prompt.blocks)
+        params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
         ended: TurnEnded | None = None
         failure: str | None = None
 

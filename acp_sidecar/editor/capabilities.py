@@ -74,6 +74,10 @@ class ClientFeatures:
         return "changes" in self.sidecar
 
     @property
+    def proposals(self) -> bool:
+        return "proposals" in self.sidecar
+
+    @property
     def terminals(self) -> bool:
         return "terminals" in self.sidecar
 

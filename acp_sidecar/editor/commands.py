@@ -21,6 +21,7 @@ from acp_sidecar.workspace.files import FileProblem
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.follow import Follow
+    from acp_sidecar.editor.lenses import Lenses
     from acp_sidecar.editor.progress import Progress
     from acp_sidecar.editor.review import Review, Step
     from acp_sidecar.editor.server import SidecarServer
@@ -36,6 +37,7 @@ class Operations:
     client: Client
     follow: Follow
     review: Review
+    lenses: Lenses
     progress: Progress
     default_cwd: Callable[[], str | None]
 
@@ -156,6 +158,7 @@ async def _close(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     on.follow.forget(session)
     await on.client.close(session.state.session_id)
+    on.review.forget(session)
     return {}
 
 
@@ -275,10 +278,28 @@ async def _review_undo(on: Operations, argument: Argument) -> Json:
     return await on.review.undo(on.session(argument))
 
 
+async def _review_next(on: Operations, argument: Argument) -> Json:
+    session_id = _session_id(argument)
+    chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
+    line = argument.get("line")
+    if line is not None and (isinstance(line, bool) or not isinstance(line, int)):
+        raise CommandError("'line' must be a whole number.", INVALID_PARAMS)
+    return await on.lenses.next(chosen, text(argument, "uri"), text(argument, "hunkId"), line)
+
+
 async def _review_diff(on: Operations, argument: Argument) -> Json:
     session_id = _session_id(argument)
     chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
     return await on.review.diff(chosen, required_text(argument, "uri"))
+
+
+async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
+    return on.review.checkpoints(on.session(argument))
+
+
+async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    return await on.review.restore(session, required_text(argument, "checkpointId"))
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:
@@ -328,6 +349,9 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.review.revert": _review_step("revert"),
     "acp.review.undo": _review_undo,
     "acp.review.diff": _review_diff,
+    "acp.review.next": _review_next,
+    "acp.checkpoint.list": _checkpoint_list,
+    "acp.checkpoint.restore": _checkpoint_restore,
     "acp.permission.pending": _pending,
     "acp.permission.answer": _answer,
     "acp.agent.login": _login,

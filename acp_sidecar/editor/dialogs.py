@@ -51,10 +51,14 @@ class Dialogs:
         self._settled: dict[str, asyncio.Event] = {}
         self._arrived = asyncio.Event()
         self._times_shown: dict[str, int] = {}
+        self._answered: dict[str, Callable[[str | None], None]] = {}
 
-    def ask(self, question: Question) -> None:
-        """Queue a question; its answer goes to the client."""
+    def ask(self, question: Question, answered: Callable[[str | None], None] | None = None) -> None:
+        """Queue a question; its answer goes to the client, or to ``answered``: the id of one
+        of its choices, or None."""
         self._settled[question.request_id] = asyncio.Event()
+        if answered is not None:
+            self._answered[question.request_id] = answered
         if self._own:
             self._show(question)
         else:
@@ -66,6 +70,7 @@ class Dialogs:
         settled = self._settled.pop(request_id, None)
         if settled is not None:
             settled.set()
+        self._answered.pop(request_id, None)
         self._waiting = deque(q for q in self._waiting if q.request_id != request_id)
         self._times_shown.pop(request_id, None)
         for task in self._shown.pop(request_id, ()):
@@ -100,7 +105,7 @@ class Dialogs:
         task = self._tasks.start(
             show(question),
             name=f"dialog for {question.request_id}",
-            failed=lambda error: self._client().unanswered(question.request_id),
+            failed=lambda error: self._settle(question, None),
         )
         self._shown.setdefault(question.request_id, []).append(task)
 
@@ -140,7 +145,10 @@ class Dialogs:
     def _settle(self, question: Question, option_id: str | None) -> None:
         if question.request_id not in self._settled:
             return
-        if option_id is None:
+        answered = self._answered.get(question.request_id)
+        if answered is not None:
+            answered(option_id)
+        elif option_id is None:
             self._client().unanswered(question.request_id)
         else:
             self._client().answer(question.request_id, option_id)

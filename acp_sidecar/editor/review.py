@@ -1,76 +1,195 @@
 """What waits for review, for an editor: the list of changed files, keep, revert, undo.
 
-One file at a time or all of them; ``acp.review.*`` and ``acp/changes``.
+A hunk, a file or all of them; ``acp.review.*`` and ``acp/changes``. What an agent would like
+to write (``review.mode`` ``before``) is decided by the same commands: keep takes it, revert
+refuses it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
-from acp_sidecar.workspace.uris import uri_to_path
+from acp_sidecar.workspace.changes import Reviewed
+from acp_sidecar.workspace.ledger import NoSuchHunk
+from acp_sidecar.workspace.uris import path_to_uri, uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.server import SidecarServer
-    from acp_sidecar.workspace.changes import Reviewed
+    from acp_sidecar.workspace.changes import FileChange
     from acp_sidecar.workspace.documents import Documents
+    from acp_sidecar.workspace.files import Files
     from acp_sidecar.workspace.ledger import Ledger
+    from acp_sidecar.workspace.proposal import Proposal
 
 Step = Literal["keep", "revert"]
 
 
 class Review:
-    """The ledger of each session, as the editor sees it."""
+    """The ledger of each session, and its proposals, as the editor sees them."""
 
-    def __init__(self, server: SidecarServer, documents: Documents, *, wanted: bool) -> None:
+    def __init__(
+        self,
+        server: SidecarServer,
+        documents: Documents,
+        files: Files,
+        *,
+        wanted: bool,
+        warn: Callable[[str], None],
+        moved: Callable[[], None],
+    ) -> None:
+        """``wanted``: whether the editor draws changes itself; then it is not to be warned.
+        ``moved``: something is different, for any session."""
         self._server = server
         self._documents = documents
+        self._files = files
         self._wanted = wanted
+        self._warn = warn
+        self._moved = moved
         self._told: dict[str, list[dict[str, Any]]] = {}
+
+    # --- what there is --------------------------------------------------------------------
 
     def changes(self, session: SessionView) -> list[dict[str, Any]]:
         """``acp.review.list``, as known now."""
-        ledger = session.ledger
-        return [change.to_json() for change in ledger.changes()] if ledger else []
+        listed = [change.to_json() for change in _changes(session)]
+        return self._with_proposed(session, listed) if session.reviews_before else listed
 
-    async def refresh(self, session: SessionView) -> None:
+    async def refresh(self, session: SessionView, paths: Sequence[Path] | None = None) -> None:
         """Look at the files again."""
         if session.ledger is not None:
-            await session.ledger.refresh()
+            await session.ledger.refresh(paths)
 
     def changed(self, session: SessionView) -> None:
-        """Tell the editor, where it wants to know and something is different."""
-        if not self._wanted:
-            return
+        """Tell the editor, where something is different."""
         session_id = session.state.session_id
         changes = self.changes(session)
-        if self._told.get(session_id, []) != changes:
-            self._told[session_id] = changes
+        if self._told.get(session_id, []) == changes:
+            return
+        self._told[session_id] = changes
+        self._moved()
+        if self._wanted:
             self._server.notify_json(
                 "acp/changes",
                 {"sessionId": session_id, "changes": changes},
                 droppable=("acp/changes", session_id),
             )
 
+    def forget(self, session: SessionView) -> None:
+        """The session is closed: nothing of it waits any more."""
+        if self._told.pop(session.state.session_id, None):
+            self._moved()
+
+    def real(self, uri: str) -> Path:
+        """The path of a document. Raises :class:`CommandError`."""
+        document = self._documents.get(uri)
+        if document is not None and document.real is not None:
+            return document.real
+        path = uri_to_path(uri)
+        if path is None:
+            raise CommandError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
+        return Path(path).resolve()
+
+    def _with_proposed(
+        self, session: SessionView, listed: Sequence[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        entries: dict[str, dict[str, Any]] = {}
+        for entry in listed:
+            entries[str(entry["uri"])] = {**entry, "proposed": []}
+        for proposal in session.proposals:
+            uri = self.uri(session, proposal.path)
+            fresh: dict[str, Any] = {
+                "uri": uri,
+                "status": "created" if proposal.creates else "modified",
+                "oldUri": None,
+                "binary": False,
+                "hunks": [],
+                "proposed": [],
+            }
+            waiting = proposal.waiting()
+            now = self._files.glance(proposal.path)
+            entries.setdefault(uri, fresh)["proposed"] += [
+                hunk.to_json() for hunk in proposal.hunks(now) if hunk.id in waiting
+            ]
+        return list(entries.values())
+
+    def uri(self, session: SessionView, path: Path) -> str:
+        """What the editor calls a file, or would."""
+        return self._files.uri_of(path) or path_to_uri(session.roots.as_given(path))
+
+    # --- what is decided ------------------------------------------------------------------
+
     async def step(
         self, session: SessionView, step: Step, uri: str | None, hunk_id: str | None
     ) -> dict[str, Any]:
-        """Keep or revert the changes of one file, or of all."""
+        """Keep or revert a hunk, the changes of one file, or all."""
         ledger = _ledger(session)
-        path = self._path(ledger, uri, hunk_id)
-        done = await (ledger.keep(path) if step == "keep" else ledger.revert(path))
+        path = None if uri is None else self.real(uri)
+        proposals = [
+            proposal for proposal in session.proposals if path is None or proposal.path == path
+        ]
+        chosen, stuck = self._choose(proposals, hunk_id, step)
+        done = [stuck]
+        if hunk_id is None or not (chosen or stuck.conflicts):
+            try:
+                took = ledger.keep if step == "keep" else ledger.revert
+                done.append(await took(path, hunk_id))
+            except NoSuchHunk as error:
+                raise CommandError(f"{error}.", INVALID_PARAMS) from error
+        if chosen:
+            done.append(await _decided(session, chosen, step))
         return self._outcome(session, done)
 
+    async def decide(self, session: SessionView, proposal: Proposal, step: Step) -> None:
+        """Take or refuse all of one proposal that waits."""
+        chosen, stuck = self._choose([proposal], None, step)
+        self._outcome(session, [stuck, await _decided(session, chosen, step)])
+
+    def _choose(
+        self, proposals: Sequence[Proposal], hunk_id: str | None, step: Step
+    ) -> tuple[list[str], Reviewed]:
+        """The proposed hunks that a step decides, and those of them that cannot be taken."""
+        chosen: list[str] = []
+        stuck: list[str] = []
+        problems: list[str] = []
+        for proposal in proposals:
+            waiting = proposal.waiting()
+            clash = False
+            for hunk in proposal.hunks(self._files.glance(proposal.path)):
+                if hunk.id not in waiting or hunk_id not in (None, hunk.id):
+                    continue
+                if hunk.state == "conflict" and step == "keep":
+                    stuck.append(hunk.id)
+                    clash = True
+                else:
+                    chosen.append(hunk.id)
+            if clash:
+                problems.append(
+                    f"{proposal.path}: You have changed lines that the agent wants to change "
+                    "as well; refuse that, and it will read them again"
+                )
+        return chosen, Reviewed(conflicts=tuple(stuck), problems=tuple(problems))
+
     async def undo(self, session: SessionView) -> dict[str, Any]:
-        """Take the last keep or revert back."""
-        return self._outcome(session, await _ledger(session).undo())
+        """Take the last keep or revert back; of proposals that are not decided yet first."""
+        waiting_again = session.proposals.undo()
+        if waiting_again:
+            return self._outcome(session, [Reviewed(reverted=waiting_again)])
+        return self._outcome(session, [await _ledger(session).undo()])
 
     async def diff(self, sessions: Sequence[SessionView], uri: str) -> dict[str, str]:
-        """The texts of a file before and after the agent, from the first session that knows it."""
-        path = self._real(uri)
+        """The texts of a file before and after the agent, from the first session that knows it.
+
+        Where a write of it waits: what the file says, and what it would say.
+        """
+        path = self.real(uri)
+        for session in sessions:
+            for proposal in session.proposals:
+                if proposal.path == path:
+                    return {"before": proposal.old, "after": proposal.content}
         for session in sessions:
             if session.ledger is None:
                 continue
@@ -80,32 +199,50 @@ class Review:
                 return {"before": texts[0], "after": texts[1]}
         raise CommandError(f"No session has heard of {uri}.", INVALID_PARAMS)
 
-    def _path(self, ledger: Ledger, uri: str | None, hunk_id: str | None) -> Path | None:
-        if hunk_id is None:
-            return self._real(uri) if uri is not None else None
-        for change in ledger.changes():
-            if any(hunk.id == hunk_id for hunk in change.hunks):
-                if len(change.hunks) > 1:
-                    raise CommandError(
-                        "This version keeps and reverts whole files: leave 'hunkId' out and "
-                        f"name {change.uri} as 'uri'.",
-                        INVALID_PARAMS,
-                    )
-                return change.path
-        raise CommandError(f"No hunk {hunk_id!r} waits for review.", INVALID_PARAMS)
+    def checkpoints(self, session: SessionView) -> list[dict[str, Any]]:
+        """``acp.checkpoint.list``: the prompts so far, oldest first."""
+        return [
+            {
+                "checkpointId": checkpoint.id,
+                "turn": checkpoint.turn,
+                "time": checkpoint.time,
+                "label": checkpoint.label,
+            }
+            for checkpoint in _ledger(session).checkpoints()
+        ]
 
-    def _real(self, uri: str) -> Path:
-        document = self._documents.get(uri)
-        if document is not None and document.real is not None:
-            return document.real
-        path = uri_to_path(uri)
-        if path is None:
-            raise CommandError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
-        return Path(path).resolve()
+    async def restore(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
+        """Bring every file back to what it said at a checkpoint."""
+        try:
+            done = await _ledger(session).restore(checkpoint_id)
+        except LookupError as error:
+            raise CommandError(
+                f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
+                INVALID_PARAMS,
+            ) from error
+        return self._outcome(session, [done])
 
-    def _outcome(self, session: SessionView, done: Reviewed) -> dict[str, Any]:
+    def _outcome(self, session: SessionView, done: Sequence[Reviewed]) -> dict[str, Any]:
         self.changed(session)
-        return {**done.to_json(), "problems": list(done.problems)}
+        total = Reviewed(
+            tuple(id_ for one in done for id_ in one.kept),
+            tuple(id_ for one in done for id_ in one.reverted),
+            tuple(id_ for one in done for id_ in one.conflicts),
+            tuple(problem for one in done for problem in one.problems),
+        )
+        if total.problems and not self._wanted:
+            # Whoever pressed a code lens never sees what the command answers.
+            self._warn("\n".join(total.problems))
+        return {**total.to_json(), "problems": list(total.problems)}
+
+
+def _changes(session: SessionView) -> Sequence[FileChange]:
+    return session.ledger.changes() if session.ledger else ()
+
+
+async def _decided(session: SessionView, ids: Collection[str], step: Step) -> Reviewed:
+    decided = await session.proposals.decide(ids, take=step == "keep")
+    return Reviewed(decided.taken, decided.refused, decided.failed, decided.problems)
 
 
 def _ledger(session: SessionView) -> Ledger:

@@ -275,6 +275,18 @@ class Files:
                 return WriteOutcome(now, _stored(now, text, stamp), "disk", merged)
         raise FileProblem("changed", path, "The file keeps changing. Read it again")
 
+    async def plan(
+        self, path: Path, content: str, *, seen: str | None = None
+    ) -> tuple[FileText | Missing, str]:
+        """What the file says, and what :meth:`write` would make of it. Nothing changes.
+
+        Raises :class:`FileProblem` as :meth:`write` does.
+        """
+        _check(path, content)
+        async with self._lock(path):
+            now = self.peek(path)
+            return now, self._plan(path, now, content, seen)[0]
+
     async def put(
         self,
         path: Path,

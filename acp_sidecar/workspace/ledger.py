@@ -135,6 +135,23 @@ class Ledger:
         """The agent has written a file through us, after :meth:`touch`."""
         self._tracked.wrote(path, outcome)
 
+    async def approved(self, path: Path, outcome: WriteOutcome) -> None:
+        """:meth:`wrote`, of what the user had agreed to before: it does not wait any more.
+
+        Where it touches what still waits, all of that goes on waiting.
+        """
+        async with self._lock:
+            tracked = self._tracked
+            known = tracked.entries.get(path)
+            waited = set(known.state.ids()) if known else set()
+            tracked.wrote(path, outcome)
+            entry = tracked.entries[path]
+            ids = entry.state.ids()
+            if waited <= set(ids) and (
+                part := keep(entry, [id_ for id_ in ids if id_ not in waited])
+            ):
+                self._undo.done([part])
+
     def diff_reported(self, path: Path, old_text: str | None, new_text: str) -> None:
         """The agent reports a change of a file.
 

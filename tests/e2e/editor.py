@@ -163,7 +163,7 @@ class Editor:
             self.send({"id": message["id"], "error": error})
             return
         try:
-            result = answer(message["params"])
+            result = answer(message.get("params"))
             if isinstance(result, Awaitable):
                 result = await result
         except Refusal as refusal:
@@ -182,7 +182,7 @@ class Editor:
 
     def all(self, method: str) -> list[dict[str, Any]]:
         """The parameters of every message of this method so far."""
-        return [message["params"] for message in self.seen if message.get("method") == method]
+        return [message.get("params") for message in self.seen if message.get("method") == method]
 
     def requests(self, method: str) -> list[dict[str, Any]]:
         """The whole requests of this method so far."""

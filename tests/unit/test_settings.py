@@ -58,7 +58,7 @@ def test_P06_a_workspace_cannot_choose_a_command() -> None:
         ({"folow": {}}, "folow"),
         ({"timeouts": {"cancel": "10"}}, "timeouts.cancel"),
         ({"protocolVersions": [1, 2]}, "protocolVersions"),
-        ({"review": {"mode": "before"}}, "review.mode"),
+        ({"review": {"mode": "never"}}, "review.mode"),
         ({"permissions": {"default": "allow"}}, "permissions.default"),
         ({"permissions": {"rules": [{"kind": "read"}]}}, "permissions.rules"),
         ({"agents": {"x": {"args": []}}}, "agents.x"),
