@@ -5,13 +5,9 @@ ACP, "Session Setup". Implements ``ports.Client``.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import os
 import uuid
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.acp import wire
@@ -32,6 +28,7 @@ from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.pool import Pool, Traces
 from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.turns import Prompt
@@ -40,7 +37,6 @@ from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
 from acp_sidecar.workspace.files import FileProblem, Files
 from acp_sidecar.workspace.roots import PathRefused, Roots
-from acp_sidecar.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
@@ -48,8 +44,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CLOSE_SECONDS: Final = 5
-
-Trace = Callable[[str, Any], None]
 
 
 class NoSession(Refused):
@@ -71,25 +65,22 @@ class Sessions:
         catalog: Callable[[], Mapping[str, AgentEntry]],
         settings: Callable[[], Settings],
         spawn: Spawn,
-        trace: Callable[[str], Trace | None] = lambda name: None,
+        trace: Traces = lambda name: None,
         ledgers: Ledgers | None = None,
     ) -> None:
         self._editor = editor
         self._documents = documents
         self._files = files
-        self._catalog = catalog
         self._settings = settings
         self._spawn = spawn
-        self._trace = trace
         self._ledgers = ledgers or Ledgers(files, None, None)
         self._tasks = Tasks(spawn)
         self._permissions = Permissions(editor)
         self._routes = Routes(self._permissions, self._lost)
-        self._agents: dict[tuple[str, str], Agent] = {}
-        self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+        self._pool = Pool(
+            editor, catalog, settings, self._routes, self._permissions, trace, self._needed
+        )
         self._sessions: dict[str, LiveSession] = {}
-        self._asked: Counter[Agent] = Counter()
-        """Questions under way that belong to no session."""
 
     # --- which one ------------------------------------------------------------------------
 
@@ -121,7 +112,7 @@ class Sessions:
         mcp_servers: Sequence[Mapping[str, Any]] = (),
     ) -> LiveSession:
         """``session/new``."""
-        running, cwd = await self._agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd)
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             offered = running.info.additional_directories
@@ -142,7 +133,7 @@ class Sessions:
 
         A load replays the conversation as updates: they build the state and nothing else.
         """
-        running, cwd = await self._agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd)
         offered, capability, build = {
             "load": (running.info.load_session, "loadSession", running.wire.session_load),
             "resume": (
@@ -183,10 +174,10 @@ class Sessions:
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
         """One page of ``session/list``."""
-        running, cwd = await self._agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd)
         _require(running, running.info.list_sessions, "sessionCapabilities.list")
         params = running.wire.session_list(cwd, cursor)
-        result = await self._ask_apart(running, "session/list", params)
+        result = await self._pool.ask_apart(running, "session/list", params)
         try:
             page: SessionPage = running.wire.session_page(result)
         except DecodeError as error:
@@ -195,37 +186,13 @@ class Sessions:
 
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None:
         """``session/delete``, where the agent offers it."""
-        running, cwd = await self._agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd)
         _require(running, running.info.delete_session, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
-        await self._ask_apart(running, "session/delete", params)
+        await self._pool.ask_apart(running, "session/delete", params)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
-
-    async def _agent(self, name: str | None, cwd: str) -> tuple[Agent, str]:
-        settings = self._settings()
-        name = name or settings.default_agent
-        entries = self._catalog()
-        if name not in entries:
-            known = ", ".join(sorted(entries))
-            raise AgentUnusable(
-                f"No agent {name!r} is known. Known: {known}. The setting 'agents' adds others."
-            )
-        cwd = _folder(cwd)
-        key = (name, cwd)
-        async with self._starting.setdefault(key, asyncio.Lock()):
-            agent = self._agents.get(key)
-            if agent is None or agent.gone is not None:
-                agent = Agent(entries[name], cwd, settings, self._routes, self._trace(name))
-                self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
-                self._agents[key] = agent
-                try:
-                    await agent.start()
-                except BaseException:
-                    self._agents.pop(key, None)
-                    raise
-        return agent, cwd
 
     async def _begin(
         self, agent: Agent, cwd: str, roots: Roots, method: str, params: Mapping[str, Any]
@@ -273,23 +240,6 @@ class Sessions:
             raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
-
-    async def _ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
-        try:
-            return await agent.ask(method, params)
-        except (AgentError, AgentGone) as error:
-            raise AgentUnusable(
-                f"{agent.name} could not answer {method}: {explained(error)}"
-            ) from error
-
-    async def _ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
-        """Ask what belongs to no session: until it is answered, the process is needed."""
-        self._asked[agent] += 1
-        try:
-            return await self._ask(agent, method, params)
-        finally:
-            self._asked[agent] -= 1
-            self._asked += Counter()
 
     def _live(
         self,
@@ -392,7 +342,7 @@ class Sessions:
             raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
         agent = session.agent
         params = agent.wire.set_mode(session.state.agent_session_id or "", mode_id)
-        await self._ask(agent, "session/set_mode", params)
+        await self._pool.ask(agent, "session/set_mode", params)
         session.publish(session.state.mode_set(mode_id))
 
     async def set_config_option(
@@ -407,7 +357,7 @@ class Sessions:
         agent = session.agent
         agent_session_id = session.state.agent_session_id or ""
         params = agent.wire.set_config_option(agent_session_id, config_id, value)
-        result = await self._ask(agent, "session/set_config_option", params)
+        result = await self._pool.ask(agent, "session/set_config_option", params)
         try:
             session.happened(agent.wire.config_options(result))
         except DecodeError as error:
@@ -425,29 +375,18 @@ class Sessions:
             params = agent.wire.session_close(session.state.agent_session_id or "")
             self._tasks.start(self._tell_closed(agent, params), name="session/close")
         else:
-            await self._retire(agent)
+            await self._pool.retire(agent)
 
     async def _tell_closed(self, agent: Agent, params: Mapping[str, Any]) -> None:
         try:
             await agent.call("session/close", params, timeout=_CLOSE_SECONDS)
         except (AgentError, AgentGone, TimeoutError) as error:
             logger.info("%s did not confirm session/close: %s", agent.name, error)
-        await self._retire(agent)
+        await self._pool.retire(agent)
 
-    async def _retire(self, agent: Agent) -> None:
-        """End a process that nobody needs any more."""
-        if self._routes.sessions_of(agent) or self._routes.is_opening(agent):
-            return
-        if self._asked[agent]:
-            return
-        if self._agents.get(agent.key) is agent:
-            del self._agents[agent.key]
-        await self._end(agent)
-
-    async def _end(self, agent: Agent) -> None:
-        """End a process, after an answer to all it still asks."""
-        self._permissions.cancel(lambda owner, session: owner is agent)
-        await agent.stop()
+    def _needed(self, agent: Agent) -> bool:
+        """Whether a session of this process is open, or being opened."""
+        return bool(self._routes.sessions_of(agent)) or self._routes.is_opening(agent)
 
     def _forget(self, session: LiveSession) -> None:
         session.end(None)
@@ -470,7 +409,7 @@ class Sessions:
 
     async def login(self, agent: str, method_id: str | None, cwd: str) -> None:
         """``authenticate`` with one of the methods the agent offers."""
-        running, _ = await self._agent(agent, cwd)
+        running, _ = await self._pool.agent(agent, cwd)
         methods = {method.id: method for method in running.info.auth_methods}
         if method_id is None and len(methods) == 1:
             method_id = next(iter(methods))
@@ -483,26 +422,20 @@ class Sessions:
                 f"{method.name} is a login of type {method.type!r}, which is done outside the "
                 f"editor: {method.description or running.command_line}"
             )
-        await self._ask_apart(running, "authenticate", running.wire.authenticate(method_id))
+        await self._pool.ask_apart(running, "authenticate", running.wire.authenticate(method_id))
 
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
-        running, _ = await self._agent(agent, cwd)
+        running, _ = await self._pool.agent(agent, cwd)
         _require(running, running.info.logout, "auth.logout")
-        await self._ask_apart(running, "logout", running.wire.logout())
+        await self._pool.ask_apart(running, "logout", running.wire.logout())
 
     async def restart(self, agent: str) -> int:
         """End every process of this agent; the next session starts a new one."""
-        running = [each for each in self._agents.values() if each.name == agent]
-        if not running and agent not in self._catalog():
-            raise AgentUnusable(f"No agent {agent!r} is known.")
-        for each in running:
-            await self._end(each)
-        return len(running)
+        return await self._pool.restart(agent)
 
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
-        if self._agents.get(agent.key) is agent:
-            del self._agents[agent.key]
+        self._pool.lost(agent)
         self._permissions.cancel(lambda owner, session: owner is agent)
         sessions = self._routes.sessions_of(agent)
         for session in sessions:
@@ -517,25 +450,7 @@ class Sessions:
         for session in self.sessions():
             session.end(None)
             session.put_away()
-        agents = list(self._agents.values())
-        try:
-            async with asyncio.TaskGroup() as group:
-                for agent in agents:
-                    group.create_task(agent.stop(urgent=True))
-        finally:
-            for agent in agents:
-                agent.kill()
-
-
-def _folder(cwd: str) -> str:
-    """One form of a session's folder; its links stay, they are how the user sees it."""
-    # Not pathlib's: a name of nobody, or one that cannot be, is no folder and not an error.
-    path = Path(os.path.expanduser(cwd))  # noqa: PTH111
-    if not path.is_absolute():
-        raise AgentUnusable(f"The session's folder {cwd!r} must be an absolute path.")
-    if not os.path.isdir(path):  # noqa: PTH112
-        raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
-    return canonical(str(path))
+        await self._pool.stop()
 
 
 def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:

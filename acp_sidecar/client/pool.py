@@ -1,0 +1,148 @@
+"""The agent processes that run: one for each agent and folder, started when first needed.
+
+Sessions of the same agent and folder share a process, as ACP lets them ("Session Setup").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from acp_sidecar.agents.catalog import AgentEntry
+from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, explained
+from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.ports import Editor
+from acp_sidecar.workspace.uris import canonical
+
+if TYPE_CHECKING:
+    from acp_sidecar.settings import Settings
+
+Traces: TypeAlias = Callable[[str], Callable[[str, Any], None] | None]
+"""Where the conversation with an agent of this name is recorded, None for nowhere."""
+
+
+class Pool:
+    """Every running agent process."""
+
+    def __init__(
+        self,
+        editor: Editor,
+        catalog: Callable[[], Mapping[str, AgentEntry]],
+        settings: Callable[[], Settings],
+        inbox: Inbox,
+        permissions: Permissions,
+        trace: Traces,
+        needed: Callable[[Agent], bool],
+    ) -> None:
+        """``needed`` says whether a process has a session, so that it is not ended."""
+        self._editor = editor
+        self._catalog = catalog
+        self._settings = settings
+        self._inbox = inbox
+        self._permissions = permissions
+        self._trace = trace
+        self._needed = needed
+        self._agents: dict[tuple[str, str], Agent] = {}
+        self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+        self._asked: Counter[Agent] = Counter()
+        """Questions under way that belong to no session."""
+
+    async def agent(self, name: str | None, cwd: str) -> tuple[Agent, str]:
+        """The running process of an agent in a folder, started where there is none.
+
+        Without a name the default agent's. Also the folder in the one form that is used for
+        it. Raises :class:`AgentUnusable`.
+        """
+        settings = self._settings()
+        name = name or settings.default_agent
+        entries = self._catalog()
+        if name not in entries:
+            known = ", ".join(sorted(entries))
+            raise AgentUnusable(
+                f"No agent {name!r} is known. Known: {known}. The setting 'agents' adds others."
+            )
+        cwd = _folder(cwd)
+        key = (name, cwd)
+        async with self._starting.setdefault(key, asyncio.Lock()):
+            agent = self._agents.get(key)
+            if agent is None or agent.gone is not None:
+                agent = Agent(entries[name], cwd, settings, self._inbox, self._trace(name))
+                self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
+                self._agents[key] = agent
+                try:
+                    await agent.start()
+                except BaseException:
+                    self._agents.pop(key, None)
+                    raise
+        return agent, cwd
+
+    async def ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+        """Ask an agent within ``timeouts.initialize``; raises :class:`AgentUnusable`."""
+        try:
+            return await agent.ask(method, params)
+        except (AgentError, AgentGone) as error:
+            raise AgentUnusable(
+                f"{agent.name} could not answer {method}: {explained(error)}"
+            ) from error
+
+    async def ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+        """Ask what belongs to no session: until it is answered, the process is needed."""
+        self._asked[agent] += 1
+        try:
+            return await self.ask(agent, method, params)
+        finally:
+            self._asked[agent] -= 1
+            self._asked += Counter()
+
+    async def retire(self, agent: Agent) -> None:
+        """End a process that nobody needs any more."""
+        if self._needed(agent) or self._asked[agent]:
+            return
+        self.lost(agent)
+        await self._end(agent)
+
+    async def restart(self, name: str) -> int:
+        """End every process of this agent; how many there were. The next session starts one."""
+        running = [each for each in self._agents.values() if each.name == name]
+        if not running and name not in self._catalog():
+            raise AgentUnusable(f"No agent {name!r} is known.")
+        for each in running:
+            await self._end(each)
+        return len(running)
+
+    async def _end(self, agent: Agent) -> None:
+        """End a process, after an answer to all it still asks."""
+        self._permissions.cancel(lambda owner, session: owner is agent)
+        await agent.stop()
+
+    def lost(self, agent: Agent) -> None:
+        """The process is gone, or going: nothing new is asked of it."""
+        if self._agents.get(agent.key) is agent:
+            del self._agents[agent.key]
+
+    async def stop(self) -> None:
+        """End every process within half a second."""
+        agents = list(self._agents.values())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for agent in agents:
+                    group.create_task(agent.stop(urgent=True))
+        finally:
+            for agent in agents:
+                agent.kill()
+
+
+def _folder(cwd: str) -> str:
+    """One form of a session's folder; its links stay, they are how the user sees it."""
+    # Not pathlib's: a name of nobody, or one that cannot be, is no folder and not an error.
+    path = Path(os.path.expanduser(cwd))  # noqa: PTH111
+    if not path.is_absolute():
+        raise AgentUnusable(f"The session's folder {cwd!r} must be an absolute path.")
+    if not os.path.isdir(path):  # noqa: PTH112
+        raise AgentUnusable(f"The session's folder {cwd!r} does not exist or is no folder.")
+    return canonical(str(path))
