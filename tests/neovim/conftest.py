@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.neovim.agent import Agent
 from tests.neovim.harness import Editor, FakeSidecar, wait_until
 
 
@@ -43,3 +44,11 @@ def session(editor: Editor, sidecar: FakeSidecar) -> str:
     editor.command("Acp new")
     wait_until(lambda: editor.marked("transcript"), "the conversation's window")
     return "s1"
+
+
+@pytest.fixture
+def agent() -> Iterator[Agent]:
+    """An agent held by the test, for the real sidecar to start."""
+    held = Agent()
+    yield held
+    held.close()
