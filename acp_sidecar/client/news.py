@@ -15,6 +15,7 @@ from acp_sidecar.acp.model import (
     TextContent,
     TextResourceContents,
 )
+from acp_sidecar.workspace.positions import content_length, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +71,7 @@ def _edited(each: Edited, spelled: Callable[[Path], str]) -> str:
 
 
 def _lines(sign: str, text: str) -> Iterator[str]:
-    return (f"{sign}{line}" for line in _cut(text).splitlines())
+    return (f"{sign}{line[: content_length(line)]}" for line in split_lines(_cut(text)))
 
 
 def _cut(text: str) -> str:

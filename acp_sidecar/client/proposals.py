@@ -14,6 +14,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
+from acp_sidecar.workspace.positions import content_length, split_lines
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.proposal import Proposal
 from acp_sidecar.workspace.texts import FileText, Missing
@@ -143,7 +144,7 @@ def in_words(proposal: Proposal, chosen: Sequence[str], most: int = 4_000) -> st
         if each.id in chosen:
             start = each.hunk.before_start + 1
             lines.append(f"@@ line {start} @@")
-            lines += [f"-{line}" for line in each.old.splitlines()]
-            lines += [f"+{line}" for line in each.new.splitlines()]
+            for sign, text in (("-", each.old), ("+", each.new)):
+                lines += [f"{sign}{line[: content_length(line)]}" for line in split_lines(text)]
     said = "\n".join(lines)
     return said if len(said) <= most else f"{said[:most]}\n… and more"
