@@ -15,6 +15,7 @@ from pathlib import Path
 from attrs import define, evolve, frozen
 
 from acp_sidecar.workspace.disk import Snapshot, Stamp
+from acp_sidecar.workspace.gitpatch import PatchError, PatchFile
 from acp_sidecar.workspace.hunks import (
     Namer,
     Patch,
@@ -24,6 +25,7 @@ from acp_sidecar.workspace.hunks import (
     moved,
     without,
 )
+from acp_sidecar.workspace.patchtext import apply
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
@@ -288,6 +290,18 @@ def before_report(
     if old in now.text and old not in new:
         return None
     return evolve(now, text=now.text.replace(new, old))
+
+
+def before_patch(path: Path, now: FileText, patch: PatchFile) -> FileText | Missing | None:
+    """What a file said before a patch that it shows already; None where it does not."""
+    if not patch.is_text or not patch.hunks or patch.operation in ("delete", "move"):
+        return None
+    made = patch.operation in ("add", "copy")
+    try:
+        before = apply(patch.reversed(), now.text)
+    except PatchError:
+        return None
+    return Missing(path) if made else evolve(now, text=before)
 
 
 def _token(said: Said) -> str:

@@ -20,6 +20,7 @@ from acp_sidecar.workspace.baselines import Baselines
 from acp_sidecar.workspace.changes import FileChange, Reviewed, change_of, text_of
 from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.news import News, NewsForAgent
@@ -160,6 +161,11 @@ class Ledger:
         the report says of the file's past does not count against what we have seen.
         """
         self._tracked.reported(path, old_text, new_text)
+
+    def patch_reported(self, path: Path, patch: PatchFile) -> None:
+        """:meth:`diff_reported`, where the agent reports a patch. ``path``: of the file it is
+        about, as :func:`acp_sidecar.workspace.patchnames.authorise` has found it."""
+        self._tracked.patch_reported(path, patch)
 
     async def refresh(self, paths: Iterable[Path] | None = None, *, patient: bool = False) -> bool:
         """Look again at what the files say: all that are known, or these.

@@ -14,8 +14,17 @@ from attrs import evolve
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Stamp, is_temporary
-from acp_sidecar.workspace.entry import Changer, Entry, Origin, State, before_report, same
+from acp_sidecar.workspace.entry import (
+    Changer,
+    Entry,
+    Origin,
+    State,
+    before_patch,
+    before_report,
+    same,
+)
 from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
+from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Shelf
@@ -102,13 +111,20 @@ class Tracked:
     def reported(self, path: Path, old_text: str | None, new_text: str) -> None:
         """The agent says that it has changed ``old_text``, of the file or a piece of it, to
         ``new_text``, and the file may have said so before we looked."""
+        self._borne_out(path, lambda now: before_report(path, now, old_text, new_text))
+
+    def patch_reported(self, path: Path, patch: PatchFile) -> None:
+        """The same, told as a patch."""
+        self._borne_out(path, lambda now: before_patch(path, now, patch))
+
+    def _borne_out(
+        self, path: Path, before_it: Callable[[FileText], FileText | Missing | None]
+    ) -> None:
         entry = self.touch(path)
         if entry is None or entry.heard_in_turn != self.turn or entry.state.changed:
             return
         now = entry.state.now.get()
-        if not isinstance(now, FileText):
-            return
-        before = before_report(path, now, old_text, new_text)
+        before = before_it(now) if isinstance(now, FileText) else None
         if before is not None:
             self.put(entry, self.changer.reported(path, entry.state, before), "agent")
 
