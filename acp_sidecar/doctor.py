@@ -7,15 +7,15 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import AgentInfo, Event
 from acp_sidecar.acp.wire import METHOD_NOT_FOUND
 from acp_sidecar.agents.catalog import AgentEntry, catalog
-from acp_sidecar.agents.command import find_program
 from acp_sidecar.agents.connection import AgentGone, IncomingRequest
+from acp_sidecar.agents.finding import Finder
 from acp_sidecar.client.agents import Agent, AgentUnusable
 
 
@@ -23,7 +23,7 @@ def list_agents(*, as_json: bool) -> int:
     """Print every known agent, where its command is, and where it was named."""
     loaded, problems = settings_module.load()
     _report(problems)
-    rows = [_row(entry) for entry in catalog(loaded.agents).values()]
+    rows = asyncio.run(_rows(catalog(loaded.agents).values()))
     if as_json:
         print(json.dumps(rows, indent=2))
         return 0
@@ -34,12 +34,17 @@ def list_agents(*, as_json: bool) -> int:
     return 0
 
 
-def _row(entry: AgentEntry) -> dict[str, Any]:
+async def _rows(entries: Iterable[AgentEntry]) -> list[dict[str, Any]]:
+    finder = Finder()
+    return [_row(entry, await finder.program(entry)) for entry in entries]
+
+
+def _row(entry: AgentEntry, path: str | None) -> dict[str, Any]:
     return {
         "name": entry.name,
         "command": entry.command,
         "args": list(entry.args),
-        "path": find_program(entry.command, entry.env),
+        "path": path,
         "source": entry.source,
         "installHint": entry.install_hint,
     }
@@ -58,11 +63,12 @@ def examine(name: str | None) -> int:
 
 
 async def _examine(entry: AgentEntry, settings: settings_module.Settings) -> int:
+    finder = Finder()
     print(f"agent      {entry.name}")
     print(f"command    {' '.join([entry.command, *entry.args])}")
-    print(f"found at   {find_program(entry.command, entry.env) or 'nowhere'}")
+    print(f"found at   {await finder.program(entry) or 'nowhere'}")
     with tempfile.TemporaryDirectory(prefix="acp-doctor-") as folder:
-        agent = Agent(entry, folder, settings, _Deaf())
+        agent = Agent(entry, folder, settings, _Deaf(), finder=finder)
         began = time.monotonic()
         try:
             await agent.start()

@@ -42,20 +42,23 @@ class CommandNotFound(CannotStart):
 
     :ivar command: as configured
     :ivar path: the PATH that was searched
+    :ivar detail: what was found instead, for the message
     """
 
-    def __init__(self, command: str, path: str, detail: str = "") -> None:
+    def __init__(self, command: str, path: str, detail: str = "", also: str = "") -> None:
+        """``also`` says where else it was looked for."""
         if Path(command).expanduser().is_absolute():
             said = f"there is no program {command!r}{detail}: correct the agent's command."
         else:
             said = (
                 f"cannot find the command {command!r}{detail}. Searched PATH: {path or '(empty)'}."
-                " Give its absolute path as the agent's command, or a PATH in the agent's env:"
-                " an editor that was not started from a terminal may have a shorter one."
+                f"{also} Give its absolute path as the agent's command, or a PATH in the agent's"
+                " env: an editor that was not started from a terminal may have a shorter one."
             )
         super().__init__(said)
         self.command = command
         self.path = path
+        self.detail = detail
 
 
 def resolve(
@@ -90,14 +93,6 @@ def resolve(
         line = batch_line(shell, program, args)
         return Command((program, *args), child_env, folder, line)
     return Command((program, *args), child_env, folder)
-
-
-def find_program(command: str, env: Mapping[str, str | None] | None = None) -> str | None:
-    """Where a configured program is, ``None`` if it cannot be started."""
-    try:
-        return resolve(command, env=env).argv[0]
-    except CannotStart:
-        return None
 
 
 def _extensions(environ: Mapping[str, str]) -> tuple[str, ...]:

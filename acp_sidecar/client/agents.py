@@ -15,7 +15,8 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, Event, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
-from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, resolve, spawn
+from acp_sidecar.agents.finding import Finder
+from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, Command, spawn
 from acp_sidecar.client.ports import Refused
 from acp_sidecar.client.visible import visible
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DETAIL_CHARACTERS: Final = 1_000
+_NOT_FOUND: Final = 127
+"""The status with which ``env`` and the shells end where a program is not found."""
 
 
 class Inbox(Protocol):
@@ -57,7 +60,11 @@ class Agent:
         settings: Settings,
         inbox: Inbox,
         trace: Callable[[str, Any], None] | None = None,
+        *,
+        finder: Finder | None = None,
+        command: Command | None = None,
     ) -> None:
+        """``command`` is what is started where it has been found already."""
         self.name = entry.name
         self.key = (entry.name, cwd)
         self.wire = v1
@@ -69,6 +76,9 @@ class Agent:
         self.stopping = False
         """Whether we asked it to end."""
         self._inbox = inbox
+        self._trace = trace
+        self._finder = finder or Finder()
+        self._command = command
         self.connection = Connection(
             self._write,
             self,
@@ -87,14 +97,10 @@ class Agent:
     async def start(self) -> None:
         """Start the process and shake hands. Raises :class:`AgentUnusable`."""
         try:
-            command = resolve(
-                self._entry.command,
-                self._entry.args,
-                env=self._entry.env,
-                cwd=self._entry.cwd or self.key[1],
-            )
+            if self._command is None:
+                self._command = await self._finder.find(self._entry, self.key[1])
             self.process = await spawn(
-                command,
+                self._command,
                 on_data=self.connection.data_received,
                 on_eof=self.connection.eof_received,
                 on_exit=self._exited,
@@ -108,6 +114,27 @@ class Agent:
         except BaseException:
             await self.stop()
             raise
+
+    async def again(self) -> Agent | None:
+        """This agent once more, with the login shell's PATH; None where that cannot help.
+
+        For one that ended because a program it needs was not found.
+        """
+        process = self.process
+        if self._command is None or process is None or process.returncode != _NOT_FOUND:
+            return None
+        command = await self._finder.find_again(self._entry, self.key[1], self._command)
+        if command is None:
+            return None
+        return Agent(
+            self._entry,
+            self.key[1],
+            self._settings,
+            self._inbox,
+            self._trace,
+            finder=self._finder,
+            command=command,
+        )
 
     async def _greet(self) -> AgentInfo:
         request = self.wire.initialize()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.agents.finding import Finder
 from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, explained
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
@@ -47,6 +48,7 @@ class Pool:
         self._permissions = permissions
         self._trace = trace
         self._needed = needed
+        self._finder = Finder()
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
         self._asked: Counter[Agent] = Counter()
@@ -71,15 +73,34 @@ class Pool:
         async with self._starting.setdefault(key, asyncio.Lock()):
             agent = self._agents.get(key)
             if agent is None or agent.gone is not None:
-                agent = Agent(entries[name], cwd, settings, self._inbox, self._trace(name))
+                agent = Agent(
+                    entries[name],
+                    cwd,
+                    settings,
+                    self._inbox,
+                    self._trace(name),
+                    finder=self._finder,
+                )
                 self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
-                self._agents[key] = agent
-                try:
-                    await agent.start()
-                except BaseException:
-                    self._agents.pop(key, None)
-                    raise
+                agent = await self._started(agent)
         return agent, cwd
+
+    async def _started(self, agent: Agent) -> Agent:
+        self._agents[agent.key] = agent
+        try:
+            await agent.start()
+        except AgentUnusable:
+            self.lost(agent)
+            again = await agent.again()
+            if again is None:
+                raise
+        except BaseException:
+            self.lost(agent)
+            raise
+        else:
+            return agent
+        self._editor.tell("log", f"Starting {agent.name} again with the login shell's PATH")
+        return await self._started(again)
 
     async def ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
         """Ask an agent within ``timeouts.initialize``; raises :class:`AgentUnusable`."""

@@ -624,6 +624,71 @@ async def test_X02_P09_where_a_command_is_looked_for(
         await editor.close()
 
 
+async def test_X02_an_editor_that_was_not_started_from_a_terminal(
+    puppet: Puppet, ws: Path, tmp_path: Path
+) -> None:
+    """What only the startup files of the login shell add to PATH is found, and the agent and
+    its own programs run with it."""
+    home = tmp_path / "home"
+    nvm = home / ".nvm" / "bin"
+    nvm.mkdir(parents=True)
+    (nvm / "test-node").symlink_to("/bin/sh")
+    script = nvm / "my-agent"
+    script.write_text(f'#!/usr/bin/env test-node\nexec {sys.executable} {RELAY} "$@"\n')
+    script.chmod(0o755)
+    shell = tmp_path / "shell"
+    shell.write_text(
+        f"#!/bin/sh\necho asked >> {tmp_path}/log\necho 'Welcome back!'\n"
+        f'export PATH="{nvm}:$PATH"\nfor last; do :; done\nexec sh -c "$last"\n'
+    )
+    shell.chmod(0o755)
+    socket = str(puppet.socket)
+    agents = {
+        "by name": {"command": "my-agent", "args": [socket]},
+        # Found at once; what its first line names is not.
+        "by path": {"command": str(script), "args": [socket]},
+        "own path": {"command": str(script), "args": [socket], "env": {"PATH": "/usr/bin:/bin"}},
+        "none": {"command": "no-such-agent"},
+    }
+    env = {**os.environ, "HOME": str(home), "PATH": "/usr/bin:/bin", "SHELL": str(shell)}
+    async with editing(env=env) as editor:
+        await editor.initialize(ws, settings={"agents": agents})
+        assert (await editor.execute("acp.session.new", agent="by path"))["agentSessionId"] == "S1"
+        assert (await editor.execute("acp.session.new", agent="by name"))["agentSessionId"] == "S2"
+        paths = {
+            environment_of(pid)["PATH"]
+            for pid, _ in descendants(editor.process.pid)
+            if socket in command_of(pid)
+        }
+        assert paths == {f"{nvm}:/usr/bin:/bin"}
+        with pytest.raises(LspError, match=r"test-node"):
+            await editor.execute("acp.session.new", agent="own path")
+        with pytest.raises(LspError) as missing:
+            await editor.execute("acp.session.new", agent="none")
+        for words in ("'no-such-agent'", "Searched PATH: /usr/bin:/bin.", f"{shell}: {nvm}:"):
+            assert words in str(missing.value)
+        assert (tmp_path / "log").read_text() == "asked\n"
+        await editor.close()
+
+
+async def test_X02_a_login_shell_that_hangs_ends_with_the_sidecar(ws: Path, tmp_path: Path) -> None:
+    shell = tmp_path / "shell"
+    shell.write_text("#!/bin/sh\ntrap '' TERM HUP\nsleep 600 & sleep 600\n")
+    shell.chmod(0o755)
+    settings = {"agents": {"none": {"command": "no-such-agent"}}}
+    async with editing(env={**os.environ, "SHELL": str(shell)}) as editor:
+        await editor.initialize(ws, settings=settings)
+        editor.start("acp.session.new", agent="none")
+
+        async def asks() -> bool:
+            return any(str(shell) in command_of(pid) for pid in children(editor.process.pid))
+
+        await editor.eventually(asks)
+        family = descendants(editor.process.pid)
+        await editor.close()
+        assert await survivors(family, 2) == set()
+
+
 async def test_X04_what_an_agent_inherits(
     puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
