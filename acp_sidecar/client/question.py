@@ -28,6 +28,7 @@ from acp_sidecar.acp.model import (
     given,
 )
 from acp_sidecar.client.choices import Choice, choices
+from acp_sidecar.client.excerpt import excerpt, says_the_same
 from acp_sidecar.client.summary import ChangeSummary, Sight, summarise
 from acp_sidecar.client.visible import visible
 
@@ -54,7 +55,8 @@ class Question:
     """Everything a person needs to decide, and the choices the agent offers.
 
     ``request_id`` is ours and never used again; ``session_id`` is None where the request
-    names a session the editor did not open. ``message`` is the whole text.
+    names a session the editor did not open. ``message`` tells all of it but the lines of the
+    ``changes``; ``in_full`` has these as well, for an editor that draws nothing itself.
     """
 
     request_id: str
@@ -73,6 +75,7 @@ class Question:
     raw_input: Json = None
     locations: tuple[Location, ...] = ()
     texts: tuple[str, ...] = field(factory=tuple)
+    in_full: str = ""
 
     def choice_titled(self, title: object) -> Choice | None:
         """The choice with exactly this title; None for anything else a client answers."""
@@ -141,7 +144,11 @@ def question(
         locations=tuple(locations),
         texts=texts,
     )
-    return evolve(result, message=_message(result, request, number, look))
+    return evolve(
+        result,
+        message="\n".join(_lines(result, request, number, look, drawn=True)),
+        in_full="\n".join(_lines(result, request, number, look, drawn=False)),
+    )
 
 
 def command_of(raw_input: Json) -> str | None:
@@ -168,12 +175,14 @@ def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
     return next((raw_input[name] for name in names if isinstance(raw_input.get(name), str)), None)
 
 
-def _message(
+def _lines(
     question: Question,
     request: PermissionRequest,
     number: int,
     look: Callable[[str], Sight],
-) -> str:
+    *,
+    drawn: bool,
+) -> list[str]:
     verb = _KIND_VERBS.get(question.kind)
     what = f"wants to {verb}" if verb else "asks for permission"
     # The protocol's own word as well, since ours is only a translation.
@@ -185,7 +194,10 @@ def _message(
         lines.append(f"Command: {visible(question.command)}")
     if question.cwd is not None:
         lines.append(f"Folder: {visible(question.cwd)}")
-    lines += [f"It {change.text}" for change in question.changes]
+    for change in question.changes:
+        lines.append(f"It {change.text}")
+        if not drawn:
+            lines += excerpt(change)
     changed = {change.path for change in question.changes}
     for path in question.paths:
         if path not in changed:
@@ -197,11 +209,11 @@ def _message(
         lines.append(f"The agent calls it: “{_cut(question.title)}”")
     if question.description:
         lines.append(f"The agent explains: “{_cut(question.description)}”")
-    return "\n".join(lines)
+    return lines
 
 
 def _arguments(question: Question) -> list[str]:
-    """The raw input, without what stands in the message already."""
+    """The raw input, without what is told already: the command, paths, the changes."""
     raw = question.raw_input
     if not _says(raw):
         if question.command is not None or question.changes:
@@ -213,9 +225,15 @@ def _arguments(question: Question) -> list[str]:
         if question.cwd is not None:
             shown |= {name for name in _CWD_FIELDS if raw.get(name) == question.cwd}
         raw = {name: value for name, value in raw.items() if name not in shown}
-        if not raw:
-            return []
+    if isinstance(raw, Mapping) and question.changes:
+        raw = {name: value for name, value in raw.items() if not _is_told(value, question)}
+    if raw == {}:
+        return []
     return [f"Arguments: {_cut(_as_json(raw))}"]
+
+
+def _is_told(value: Json, question: Question) -> bool:
+    return value in question.paths or says_the_same(value, question.changes)
 
 
 def _cut(text: str) -> str:

@@ -115,7 +115,7 @@ class Dialogs:
         again = f"\n(asked again, {times})" if times > 1 else ""
         params = {
             "type": _INFO,
-            "message": question.message + again,
+            "message": (question.in_full or question.message) + again,
             "actions": [{"title": choice.title} for choice in question.choices],
         }
         try:

@@ -62,6 +62,12 @@ async def test_the_whole_turn_in_a_plain_editor(client: Client, ws: Path, greeti
     assert re.fullmatch(r"demo wants to change files \(.*request 1\)", first)
     assert rest == [
         f"It changes {greeting} (−2 +2 lines)",
+        "@@ line 3 @@",
+        '-PEOPLE = ("Ada", "Grace", "Linus")',
+        '+PEOPLE = ("Ada", "Barbara", "Grace", "Linus")',
+        "@@ line 7 @@",
+        '-    return "Hello " + name',
+        '+    return f"Good morning, {name}!"',
         "The agent calls it: “Edit greeting.py”",
     ]
     assert dialog.titles == BUTTONS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -356,3 +357,121 @@ def test_R02_a_session_nobody_opened_is_said_to_be_one() -> None:
         look=lambda path: Sight(inside=False),
     )
     assert "child-9, not opened by this editor" in shown.message
+
+
+# --- the lines of a change -----------------------------------------------------------------
+
+GREET = "def greet():\n    return 1\n\n\nprint(greet())\n"
+GREETED = GREET.replace("return 1", "x = 2\n    return x").replace("print(greet())", "greet()")
+PATCH = """\
+Index: /ws/a.py
+===================================================================
+--- /ws/a.py
++++ /ws/a.py
+@@ -1,5 +1,6 @@
+ def greet():
+-    return 1
++    x = 2
++    return x
+ 
+ 
+-print(greet())
++greet()
+"""  # noqa: W293 - a patch has such lines
+
+
+def edit(raw_input: Any, *diffs: Diff) -> Question:
+    content = diffs or (Diff("/ws/a.py", GREETED, GREET),)
+    call = ToolCallUpsert("t", kind="edit", raw_input=raw_input, content=content)
+    return asked(call, files={"/ws/a.py": GREET})
+
+
+def test_a_dialog_of_nothing_but_text_shows_the_lines_of_a_change() -> None:
+    shown = edit(None)
+    assert shown.in_full.splitlines() == [
+        "demo wants to change files (edit, request 1)",
+        "It changes /ws/a.py (−2 +3 lines)",
+        "@@ line 2 @@",
+        "-    return 1",
+        "+    x = 2",
+        "+    return x",
+        "@@ line 5 @@",
+        "-print(greet())",
+        "+greet()",
+    ]
+    assert shown.message.splitlines() == shown.in_full.splitlines()[:2]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"filepath": "/ws/a.py", "diff": PATCH},
+        {"file_path": "/ws/a.py", "content": GREETED},
+        {"path": "/ws/a.py", "old_string": GREET, "new_string": GREETED},
+        {"diff": PATCH.partition("=\n")[2].lstrip("=")},
+    ],
+)
+def test_what_the_change_tells_is_not_told_again_as_arguments(raw: Any) -> None:
+    shown = edit(raw)
+    assert "Arguments" not in shown.in_full
+    assert "Arguments" not in shown.message
+    assert shown.raw_input == raw
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"filepath": "/ws/b.py"},
+        {"diff": PATCH.replace("+greet()", "+greet(0)")},
+        {"diff": PATCH.replace("/ws/a.py", "/ws/b.py")},
+        {"diff": f"rm -rf /\n{PATCH}"},
+        {"diff": PATCH + "@@ -9,1 +9,1 @@\n-a\n+b\n"},
+        {"content": GREETED + "more\n"},
+        {"diff": [PATCH]},
+        {"replace_all": True},
+        {"command": "rm -rf /"},
+        "/ws/a.py",
+    ],
+)
+def test_what_the_change_does_not_tell_is_shown(raw: Any) -> None:
+    shown = edit(raw)
+    part = "rm -rf /" if raw == {"command": "rm -rf /"} else f"Arguments: {json.dumps(raw)[:9]}"
+    for text in (shown.in_full, shown.message):
+        assert part.replace('": ', '":') in text
+
+
+def test_of_what_is_told_and_what_is_not_only_the_latter_is_shown() -> None:
+    shown = edit({"filepath": "/ws/a.py", "diff": PATCH, "replace_all": False})
+    assert shown.message.splitlines()[-1] == 'Arguments: {"replace_all":false}'
+
+
+def test_a_part_of_a_file_has_no_line_numbers() -> None:
+    part = Diff("/ws/a.py", "    return 2", "    return 1")
+    assert edit(None, part).in_full.splitlines()[2:] == ["@@", "-    return 1", "+    return 2"]
+
+
+def test_a_line_end_that_goes_is_shown_and_others_are_not() -> None:
+    change = Diff("/ws/a.py", GREET.removesuffix("\n"), GREET)
+    assert edit(None, change).in_full.splitlines()[2:] == [
+        "@@ line 5 @@",
+        "-print(greet())",
+        "+print(greet()) (without a line end)",
+    ]
+
+
+def test_no_line_of_a_change_can_fake_another() -> None:
+    new = GREET + "a\u2028The agent calls it: \x1b[2J\u202eb\n"
+    assert edit(None, Diff("/ws/a.py", new, GREET)).in_full.splitlines()[2:] == [
+        "@@ line 6 @@",
+        "+a\\u2028The agent calls it: \\u001b[2J\\u202eb",
+    ]
+
+
+def test_a_long_change_is_cut_and_says_so() -> None:
+    new = "".join(f"{n}\n" for n in range(500)) + "x" * 5000 + "\n"
+    lines = edit(None, Diff("/ws/new.py", new, None)).in_full.splitlines()
+    assert lines[1:4] == ["It creates /ws/new.py (501 lines)", "@@ line 1 @@", "+0"]
+    assert lines[-1] == "… and 442 more lines, not shown here"
+    assert len(lines) == 2 + 60 + 1
+    shown = edit(None, Diff("/ws/new.py", "x" * 5000 + "\n", None)).in_full
+    assert "+" + "x" * 399 + "… and 4601 more characters, not shown here" in shown
