@@ -85,7 +85,7 @@ class App:
             self._catalog,
             lambda: self.settings,
             server.spawn,
-            self._trace_of,
+            self._recording,
             _ledgers(self.files),
         )
         self._lenses = Lenses(
@@ -267,7 +267,7 @@ class App:
     def _catalog(self) -> Mapping[str, AgentEntry]:
         return catalog(self.settings.agents)
 
-    def _trace_of(self, agent: str) -> Any:
+    def _recording(self, agent: str) -> Wire | None:
         if self._recorder is None:
             return None
         try:

@@ -93,12 +93,14 @@ class Player:
             self._by_agent_id.clear()
             self.agent = _agent_name(record)
         elif isinstance(event, str) and event.startswith(_GONE):
-            self._lost(event)
+            self._lost(event, crashed=record.get("wanted") is False)
 
-    def _lost(self, reason: str) -> None:
+    def _lost(self, reason: str, *, crashed: bool = False) -> None:
         # Recordings end by ending the agent, which is no misfortune of an idle session.
         for session in self._by_agent_id.values():
-            if session.status in ("running", "requires_action"):
+            if session.status in ("running", "requires_action") or (
+                crashed and session.status == "idle"
+            ):
                 session.died(reason)
 
     # --- the client's side ------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Final
 from attrs import frozen
 
 _KEPT: Final = 8192
+_LINE: Final = 65536
 _TERMINAL_CODES: Final = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )
@@ -65,4 +66,35 @@ class StderrTail:
         text = self._bytes.decode("utf-8", "replace")
         if self._cut:
             text = text[text.find("\n") + 1 :] if "\n" in text[:-1] else text.lstrip("\ufffd")
-        return _TERMINAL_CODES.sub("", text.replace("\r\n", "\n")).strip()
+        return _readable(text).strip()
+
+
+class StderrLines:
+    """An agent's stderr as lines, while it comes. Takes chunks of any size."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+
+    def add(self, data: bytes) -> list[str]:
+        """The lines that are whole now, as :meth:`StderrTail.text` would show them; empty
+        ones are left out. A longer line than 64 KiB comes in pieces.
+        """
+        *whole, self._begun = (self._begun + data).split(b"\n")
+        if len(self._begun) > _LINE:
+            whole.append(self._begun)
+            self._begun = b""
+        return _shown(whole)
+
+    def end(self) -> list[str]:
+        """The last line, where it has no newline."""
+        last, self._begun = self._begun, b""
+        return _shown([last])
+
+
+def _shown(lines: list[bytes]) -> list[str]:
+    texts = (_readable(line.decode("utf-8", "replace")).rstrip() for line in lines)
+    return [text for text in texts if text]
+
+
+def _readable(text: str) -> str:
+    return _TERMINAL_CODES.sub("", text.replace("\r\n", "\n"))

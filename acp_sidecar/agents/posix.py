@@ -51,6 +51,7 @@ class PosixProcess:
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
         on_exit: Callable[[AgentExit], None],
+        on_stderr: Callable[[bytes], None],
     ) -> None:
         self.pid: Final = child.pid
         self.returncode: int | None = None
@@ -59,6 +60,7 @@ class PosixProcess:
         self._on_data = on_data
         self._on_eof = on_eof
         self._on_exit = on_exit
+        self._on_stderr = on_stderr
         self._loop = asyncio.get_running_loop()
         self._stdin_fd, self._stdout, self._stderr = pipes
         self._stdin: asyncio.WriteTransport | None = None
@@ -161,6 +163,7 @@ class PosixProcess:
         data = self._read(self._stderr)
         if data:
             self._tail.add(data)
+            self._on_stderr(data)
         elif data is not None:
             self._loop.remove_reader(self._stderr)
             self._stderr_open = False
@@ -351,6 +354,7 @@ async def spawn(
     on_data: Callable[[bytes], None],
     on_eof: Callable[[], None],
     on_exit: Callable[[AgentExit], None],
+    on_stderr: Callable[[bytes], None],
 ) -> PosixProcess:
     """See :func:`acp_sidecar.agents.process.spawn`."""
     try:
@@ -358,7 +362,7 @@ async def spawn(
     except CannotStart:
         await leash.settle()
         raise
-    process = PosixProcess(child, pipes, leash, on_data, on_eof, on_exit)
+    process = PosixProcess(child, pipes, leash, on_data, on_eof, on_exit, on_stderr)
     try:
         await process.start()
     except BaseException:

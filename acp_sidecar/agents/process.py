@@ -44,6 +44,7 @@ async def spawn(
     on_data: Callable[[bytes], None],
     on_exit: Callable[[AgentExit], None],
     on_eof: Callable[[], None] = lambda: None,
+    on_stderr: Callable[[bytes], None] = lambda data: None,
 ) -> AgentProcess:
     """Starts an agent.
 
@@ -51,6 +52,7 @@ async def spawn(
     :param on_exit: called once, when the agent has exited and everything it wrote has been
         delivered; what is left of its group is ended after that
     :param on_eof: called once if its stdout closes
+    :param on_stderr: takes each chunk of its stderr; all of them come before ``on_exit``
     :raises CannotStart: the process could not be made
     """
-    return await _platform.spawn(command, _LEASH, on_data, on_eof, on_exit)
+    return await _platform.spawn(command, _LEASH, on_data, on_eof, on_exit, on_stderr)

@@ -109,6 +109,7 @@ class WindowsProcess:
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
         on_exit: Callable[[AgentExit], None],
+        on_stderr: Callable[[bytes], None],
     ) -> None:
         self.pid: Final = child.pid
         self.returncode: int | None = None
@@ -117,6 +118,7 @@ class WindowsProcess:
         self._on_data = on_data
         self._on_eof = on_eof
         self._on_exit = on_exit
+        self._on_stderr = on_stderr
         self._loop = asyncio.get_running_loop()
         self._tail = StderrTail()
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -184,7 +186,7 @@ class WindowsProcess:
         assert self._child.stderr is not None
         with contextlib.suppress(OSError):
             while data := os.read(self._child.stderr.fileno(), _CHUNK):
-                self._tell(self._tail.add, data)
+                self._tell(self._see_stderr, data)
         self._tell(self._see_eof, False)
 
     def _write_stdin(self) -> None:
@@ -204,6 +206,10 @@ class WindowsProcess:
 
     def _sent(self, size: int) -> None:
         self._unsent -= size
+
+    def _see_stderr(self, data: bytes) -> None:
+        self._tail.add(data)
+        self._on_stderr(data)
 
     def _see_eof(self, stdout: bool) -> None:
         self._open_pipes -= 1
@@ -267,10 +273,11 @@ async def spawn(
     on_data: Callable[[bytes], None],
     on_eof: Callable[[], None],
     on_exit: Callable[[AgentExit], None],
+    on_stderr: Callable[[bytes], None],
 ) -> WindowsProcess:
     """See :func:`acp_sidecar.agents.process.spawn`. The job stands in for the leash."""
     job, child = _start_child(command)
-    return WindowsProcess(child, job, on_data, on_eof, on_exit)
+    return WindowsProcess(child, job, on_data, on_eof, on_exit, on_stderr)
 
 
 def _start_child(command: Command) -> tuple[_Job, subprocess.Popen[bytes]]:

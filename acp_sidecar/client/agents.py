@@ -15,6 +15,7 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, Event, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
+from acp_sidecar.agents.exits import StderrLines
 from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, Command, spawn
 from acp_sidecar.client.ports import Refused
@@ -43,6 +44,19 @@ class Inbox(Protocol):
         """The agent is no more. Called once."""
 
 
+class Recording(Protocol):
+    """Where the conversation with an agent is recorded; see :mod:`acp_sidecar.trace`."""
+
+    def __call__(self, direction: str, message: Any, /) -> None:
+        """A message went over the wire."""
+
+    def stderr(self, text: str, /) -> None:
+        """The agent wrote a line to its standard error."""
+
+    def note(self, event: str, **facts: Any) -> None:
+        """Something else happened."""
+
+
 class AgentUnusable(Refused):
     """The agent could not be started or greeted; the message says why and what to do."""
 
@@ -59,7 +73,7 @@ class Agent:
         cwd: str,
         settings: Settings,
         inbox: Inbox,
-        trace: Callable[[str, Any], None] | None = None,
+        recording: Recording | None = None,
         *,
         finder: Finder | None = None,
         command: Command | None = None,
@@ -76,14 +90,15 @@ class Agent:
         self.stopping = False
         """Whether we asked it to end."""
         self._inbox = inbox
-        self._trace = trace
         self._finder = finder or Finder()
         self._command = command
+        self._recording = recording
+        self._stderr = StderrLines()
         self.connection = Connection(
             self._write,
             self,
             line_limit=settings.line_bytes,
-            trace=trace,
+            trace=recording,
             on_broken=self._broken,
         )
 
@@ -104,6 +119,7 @@ class Agent:
                 on_data=self.connection.data_received,
                 on_eof=self.connection.eof_received,
                 on_exit=self._exited,
+                on_stderr=self._heard,
             )
         except CannotStart as error:
             # What to do comes first: an editor may cut the rest.
@@ -131,7 +147,7 @@ class Agent:
             self.key[1],
             self._settings,
             self._inbox,
-            self._trace,
+            self._recording,
             finder=self._finder,
             command=command,
         )
@@ -190,7 +206,16 @@ class Agent:
         if self.process is not None:
             self.process.abandon(str(reason))
 
+    def _heard(self, data: bytes) -> None:
+        if self._recording is not None:
+            for line in self._stderr.add(data):
+                self._recording.stderr(line)
+
     def _exited(self, exit_: AgentExit) -> None:
+        if self._recording is not None:
+            for line in self._stderr.end():
+                self._recording.stderr(line)
+            self._recording.note("exit", code=exit_.returncode, wanted=exit_.wanted)
         self.connection.connection_lost(AgentGone(f"{self.name} has ended: {exit_}"))
 
     # --- speaking with it -------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.agents.finding import Finder
-from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, explained
+from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, Recording, explained
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
 from acp_sidecar.workspace.uris import canonical
@@ -23,7 +23,7 @@ from acp_sidecar.workspace.uris import canonical
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
 
-Traces: TypeAlias = Callable[[str], Callable[[str, Any], None] | None]
+Recordings: TypeAlias = Callable[[str], Recording | None]
 """Where the conversation with an agent of this name is recorded, None for nowhere."""
 
 
@@ -37,7 +37,7 @@ class Pool:
         settings: Callable[[], Settings],
         inbox: Inbox,
         permissions: Permissions,
-        trace: Traces,
+        recordings: Recordings,
         needed: Callable[[Agent], bool],
     ) -> None:
         """``needed`` says whether a process has a session, so that it is not ended."""
@@ -46,7 +46,7 @@ class Pool:
         self._settings = settings
         self._inbox = inbox
         self._permissions = permissions
-        self._trace = trace
+        self._recordings = recordings
         self._needed = needed
         self._finder = Finder()
         self._agents: dict[tuple[str, str], Agent] = {}
@@ -78,7 +78,7 @@ class Pool:
                     cwd,
                     settings,
                     self._inbox,
-                    self._trace(name),
+                    self._recordings(name),
                     finder=self._finder,
                 )
                 self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")

@@ -28,7 +28,7 @@ from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
-from acp_sidecar.client.pool import Pool, Traces
+from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.turns import Prompt
@@ -65,7 +65,7 @@ class Sessions:
         catalog: Callable[[], Mapping[str, AgentEntry]],
         settings: Callable[[], Settings],
         spawn: Spawn,
-        trace: Traces = lambda name: None,
+        recordings: Recordings = lambda name: None,
         ledgers: Ledgers | None = None,
     ) -> None:
         self._editor = editor
@@ -78,7 +78,7 @@ class Sessions:
         self._permissions = Permissions(editor)
         self._routes = Routes(self._permissions, self._lost)
         self._pool = Pool(
-            editor, catalog, settings, self._routes, self._permissions, trace, self._needed
+            editor, catalog, settings, self._routes, self._permissions, recordings, self._needed
         )
         self._sessions: dict[str, LiveSession] = {}
 
