@@ -16,6 +16,7 @@ from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, v
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
+from acp_sidecar.editor.deleting import Deleting
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
 from acp_sidecar.editor.follow import Follow
@@ -129,6 +130,7 @@ class App:
             wanted=features.changes,
             warn=lambda text: self.tell("warning", text),
             moved=self._lenses.moved,
+            deleting=Deleting(self._dialogs, self._tasks),
         )
         self._proposing = Proposing(
             self._dialogs, self._review, self._lenses, self._tasks, features

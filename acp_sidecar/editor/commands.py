@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.lenses import Lenses
     from acp_sidecar.editor.progress import Progress
-    from acp_sidecar.editor.review import Review, Step
+    from acp_sidecar.editor.review import Edited, Review, Step
     from acp_sidecar.editor.server import SidecarServer
 
 Json: TypeAlias = Any
@@ -269,9 +269,20 @@ def _review_step(step: Step) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
         session = on.session(argument)
         uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
-        return await on.review.step(session, step, uri, hunk_id)
+        return await on.review.step(session, step, uri, hunk_id, _edited(argument))
 
     return run
+
+
+def _edited(argument: Argument) -> Edited | None:
+    match text(argument, "edited"):
+        case None:
+            return None
+        case "keep":
+            return "keep"
+        case "delete":
+            return "delete"
+    raise CommandError("'edited' must be 'keep' or 'delete'; leave it out to ask.", INVALID_PARAMS)
 
 
 async def _review_undo(on: Operations, argument: Argument) -> Json:
@@ -299,7 +310,9 @@ async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
 
 async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
-    return await on.review.restore(session, required_text(argument, "checkpointId"))
+    return await on.review.restore(
+        session, required_text(argument, "checkpointId"), _edited(argument)
+    )
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:

@@ -229,8 +229,9 @@ def _deciding(mark: Mark, what: str) -> Iterator[dict[str, Any]]:
     if not (clash and mark.proposed):
         note = " (conflict: you changed it too)" if clash else ""
         yield _command(f"{keep}{what}{note}", "acp.review.keep", mark.argument)
-    if not clash or mark.proposed:
+    if not clash or mark.proposed or mark.asks:
         note = " (conflict: you changed it too)" if clash else ""
+        note = " (you edited it: asks before it is deleted)" if mark.asks else note
         yield _command(f"{revert}{what}{note}", "acp.review.revert", mark.argument)
 
 

@@ -18,14 +18,16 @@ from acp_sidecar.workspace.uris import path_to_uri, uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
+    from acp_sidecar.editor.deleting import Deleting
     from acp_sidecar.editor.server import SidecarServer
-    from acp_sidecar.workspace.changes import FileChange
+    from acp_sidecar.workspace.changes import EditedFile, FileChange
     from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.files import Files
     from acp_sidecar.workspace.ledger import Ledger
     from acp_sidecar.workspace.proposal import Proposal
 
 Step = Literal["keep", "revert"]
+Edited = Literal["keep", "delete"]
 
 
 class Review:
@@ -40,15 +42,17 @@ class Review:
         wanted: bool,
         warn: Callable[[str], None],
         moved: Callable[[], None],
+        deleting: Deleting,
     ) -> None:
         """``wanted``: whether the editor draws changes itself; then it is not to be warned.
-        ``moved``: something is different, for any session."""
+        ``moved``: something is different, for any session. ``deleting`` asks the user."""
         self._server = server
         self._documents = documents
         self._files = files
         self._wanted = wanted
         self._warn = warn
         self._moved = moved
+        self._deleting = deleting
         self._told: dict[str, list[dict[str, Any]]] = {}
 
     # --- what there is --------------------------------------------------------------------
@@ -80,6 +84,7 @@ class Review:
 
     def forget(self, session: SessionView) -> None:
         """The session is closed: nothing of it waits any more."""
+        self._deleting.forget(session)
         if self._told.pop(session.state.session_id, None):
             self._moved()
 
@@ -123,9 +128,18 @@ class Review:
     # --- what is decided ------------------------------------------------------------------
 
     async def step(
-        self, session: SessionView, step: Step, uri: str | None, hunk_id: str | None
+        self,
+        session: SessionView,
+        step: Step,
+        uri: str | None,
+        hunk_id: str | None,
+        edited: Edited | None = None,
     ) -> dict[str, Any]:
-        """Keep or revert a hunk, the changes of one file, or all."""
+        """Keep or revert a hunk, the changes of one file, or all.
+
+        ``edited``: what becomes of files that the agent made and the user has edited, which
+        a revert would delete; None to ask the user about them, after all else is done.
+        """
         ledger = _ledger(session)
         path = None if uri is None else self.real(uri)
         proposals = [
@@ -141,7 +155,7 @@ class Review:
                 raise CommandError(f"{error}.", INVALID_PARAMS) from error
         if chosen:
             done.append(await _decided(session, chosen, step))
-        return self._outcome(session, done)
+        return await self._settled(session, done, edited)
 
     async def decide(self, session: SessionView, proposal: Proposal, step: Step) -> None:
         """Take or refuse all of one proposal that waits."""
@@ -211,8 +225,10 @@ class Review:
             for checkpoint in _ledger(session).checkpoints()
         ]
 
-    async def restore(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
-        """Bring every file back to what it said at a checkpoint."""
+    async def restore(
+        self, session: SessionView, checkpoint_id: str, edited: Edited | None = None
+    ) -> dict[str, Any]:
+        """Bring every file back to what it said at a checkpoint. ``edited`` as in :meth:`step`."""
         try:
             done = await _ledger(session).restore(checkpoint_id)
         except LookupError as error:
@@ -220,9 +236,29 @@ class Review:
                 f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
                 INVALID_PARAMS,
             ) from error
-        return self._outcome(session, [done])
+        return await self._settled(session, [done], edited)
 
-    def _outcome(self, session: SessionView, done: Sequence[Reviewed]) -> dict[str, Any]:
+    async def _settled(
+        self, session: SessionView, done: list[Reviewed], edited: Edited | None
+    ) -> dict[str, Any]:
+        files = tuple(file for one in done for file in one.edited)
+        if not files or edited == "keep":
+            return self._outcome(session, done)
+        settled = {file.id for file in files}, {file.problem for file in files}
+        if edited == "delete":
+            ledger = _ledger(session)
+            done = [_without(one, *settled) for one in done]
+            return self._outcome(session, [*done, await ledger.delete(files)])
+        self._deleting.ask(session, files, lambda agreed: self._delete(session, agreed))
+        # The question says of these why they stay.
+        return self._outcome(session, done, unsaid=settled[1])
+
+    async def _delete(self, session: SessionView, files: Sequence[EditedFile]) -> None:
+        self._outcome(session, [await _ledger(session).delete(files)])
+
+    def _outcome(
+        self, session: SessionView, done: Sequence[Reviewed], unsaid: Collection[str] = ()
+    ) -> dict[str, Any]:
         self.changed(session)
         total = Reviewed(
             tuple(id_ for one in done for id_ in one.kept),
@@ -230,9 +266,10 @@ class Review:
             tuple(id_ for one in done for id_ in one.conflicts),
             tuple(problem for one in done for problem in one.problems),
         )
-        if total.problems and not self._wanted:
+        told = [problem for problem in total.problems if problem not in unsaid]
+        if told and not self._wanted:
             # Whoever pressed a code lens never sees what the command answers.
-            self._warn("\n".join(total.problems))
+            self._warn("\n".join(told))
         return {**total.to_json(), "problems": list(total.problems)}
 
 
@@ -243,6 +280,16 @@ def _changes(session: SessionView) -> Sequence[FileChange]:
 async def _decided(session: SessionView, ids: Collection[str], step: Step) -> Reviewed:
     decided = await session.proposals.decide(ids, take=step == "keep")
     return Reviewed(decided.taken, decided.refused, decided.failed, decided.problems)
+
+
+def _without(done: Reviewed, ids: Collection[str], problems: Collection[str]) -> Reviewed:
+    """The same, without what is settled in another way."""
+    return Reviewed(
+        done.kept,
+        done.reverted,
+        tuple(id_ for id_ in done.conflicts if id_ not in ids),
+        tuple(problem for problem in done.problems if problem not in problems),
+    )
 
 
 def _ledger(session: SessionView) -> Ledger:

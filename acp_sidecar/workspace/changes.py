@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from acp_sidecar.workspace.entry import State
+from acp_sidecar.workspace.shelf import Kept
 from acp_sidecar.workspace.textdiff import Hunk
 from acp_sidecar.workspace.texts import FileText, Said
 
@@ -56,6 +57,20 @@ class FileChange:
         }
 
 
+@frozen(eq=False)
+class EditedFile:
+    """A file that the agent made and the user has edited: a revert would delete it, and so
+    leaves it until the user has said so."""
+
+    id: str
+    """Of the change, as a hunk."""
+    path: Path
+    said: Kept
+    """What it says, of which the user is asked."""
+    problem: str
+    """Why it stays, as it stands among the problems."""
+
+
 @frozen
 class Reviewed:
     """What came of a keep, a revert or an undo: ids of hunks, and why some are in conflict."""
@@ -64,6 +79,8 @@ class Reviewed:
     reverted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    edited: tuple[EditedFile, ...] = ()
+    """Of the conflicts those that the user can settle by a yes to :meth:`Ledger.delete`."""
 
     def to_json(self) -> dict[str, list[str]]:
         return {

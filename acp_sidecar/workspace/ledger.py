@@ -17,7 +17,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from acp_sidecar.workspace.baselines import Baselines
-from acp_sidecar.workspace.changes import FileChange, Reviewed, change_of, text_of
+from acp_sidecar.workspace.changes import EditedFile, FileChange, Reviewed, change_of, text_of
 from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
@@ -27,7 +27,7 @@ from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.restoring import restore
 from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.taking import Outcome, Part, keep, revert
+from acp_sidecar.workspace.taking import Outcome, Part, delete, keep, revert
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
@@ -194,6 +194,11 @@ class Ledger:
             self._change(entry) for entry in self._tracked.entries.values() if entry.state.changed
         ]
 
+    def change(self, path: Path) -> FileChange | None:
+        """What has changed in one file; None where nothing has."""
+        entry = self._tracked.entries.get(path)
+        return self._change(entry) if entry is not None and entry.state.changed else None
+
     def diff(self, path: Path) -> tuple[str, str] | None:
         """The texts of a file before and after the agent; None for one that is not known.
 
@@ -239,7 +244,8 @@ class Ledger:
         """Take a hunk of the agent's, its changes of a file, or all of them back.
 
         The user's own changes stay. A hunk in which the two cannot be told apart, and a file
-        that the agent made and the user has changed, stay as they are and are reported.
+        that the agent made and the user has changed, stay as they are and are reported; such
+        a file goes by :meth:`delete`, after the user was asked.
         Raises :class:`NoSuchHunk`.
         """
         async with self._lock:
@@ -247,6 +253,22 @@ class Ledger:
             chosen, entries = self._chosen(path, hunk_id)
             for entry in self._tracked.in_order(entries):
                 await revert(self._tracked, entry, chosen, outcome, "Revert")
+            self._undo.done(outcome.parts)
+            for part in outcome.parts:
+                self._news.taken_back(part)
+            self._history.flush()
+            return _reviewed(outcome)
+
+    async def delete(self, files: Iterable[EditedFile]) -> Reviewed:
+        """Delete files of :attr:`Reviewed.edited`, now that the user has agreed to just that.
+
+        Those that say something else than they did when a revert left them stay, and are
+        reported. :meth:`undo` brings back what was deleted.
+        """
+        async with self._lock:
+            outcome = Outcome()
+            for file in files:
+                await delete(self._tracked, file, outcome)
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.taken_back(part)
@@ -321,6 +343,7 @@ def _reviewed(outcome: Outcome) -> Reviewed:
         _ids(part for part in outcome.parts if part.reverted),
         tuple(outcome.conflicts),
         tuple(outcome.problems),
+        tuple(outcome.edited),
     )
 
 

@@ -12,7 +12,7 @@ from acp_sidecar.workspace.history import Version
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.taking import Outcome, Part, conflicts_of, taken_back, why_not
+from acp_sidecar.workspace.taking import Outcome, Part, conflicts_of, taken_back
 from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 
@@ -68,7 +68,7 @@ def _plan(entry: Entry, versions: Sequence[Version], outcome: Outcome) -> _Plan 
         state = Changer(Shelf()).moved(entry.path, state, now, "user")
     stuck = conflicts_of(state, set(state.ids()))
     if stuck:
-        outcome.failed(stuck, why_not(entry.path, state))
+        outcome.stuck(entry, state, stuck)
     left = set(stuck)
     ids = tuple(id_ for id_ in state.ids() if id_ not in left)
     if not ids:

@@ -309,10 +309,7 @@ class Tracked:
     def _has_vanished(self, entry: Entry) -> bool:
         state = entry.state
         return (
-            entry.vanished is not None
-            and entry.vanished[0] == self.turn
-            and state.now.is_missing
-            and not state.conflict
+            entry.vanished is not None and entry.vanished[0] == self.turn and state.now.is_missing
         )
 
     def _is_same_file(self, old: Entry, new: Entry) -> bool:
@@ -333,8 +330,11 @@ class Tracked:
         was = old.vanished[1]
         old.vanished = None
         if was.created:
-            # It has only ever been the agent's.
+            # It has only ever been the agent's, but for what the user has done to it.
             old.state = self.changer.clean(Missing(old.path))
+            if was.whole is not None and was.whole.conflict and new.state.whole is not None:
+                whole = evolve(was.whole, id=new.state.whole.id)
+                new.state = evolve(new.state, whole=whole)
             return
         origin: Origin | None = was.origin or self.changer.origin(new.path, old.path)
         if origin is not None and origin.path == new.path:

@@ -127,7 +127,7 @@ def _as_before(patches: Iterable[Patch], now: Sequence[Patch], pre: State) -> It
     """Hunks with the ids and conflicts they had: those that stayed, and those that came back."""
     there = {patch.id: patch for patch in now}
     known: dict[tuple[int, tuple[str, ...]], list[Patch]] = {}
-    for patch in pre.patches:
+    for patch in reversed(pre.patches):
         if patch.id not in there:
             known.setdefault((patch.count, patch.before.lines()), []).append(patch)
     for patch in patches:
@@ -137,7 +137,7 @@ def _as_before(patches: Iterable[Patch], now: Sequence[Patch], pre: State) -> It
             continue
         back = known.get((patch.count, patch.before.lines()))
         if back:
-            yield evolve(back.pop(0), start=patch.start)
+            yield evolve(back.pop(), start=patch.start)
         else:
             yield evolve(patch, before=Piece.of(patch.before.lines()))
 

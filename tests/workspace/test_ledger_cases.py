@@ -434,6 +434,65 @@ async def test_a_mark_the_buffer_did_not_show_outlives_a_revert(
     assert path.read_bytes() == b"\xef\xbb\xbf" + LINES.replace("nine", "typed\nnine").encode()
 
 
+# --- files that the agent made and the user has edited ----------------------------------
+
+
+@pytest.mark.parametrize("content", ["mine\n", b"\x89PNG\0 mine"])
+async def test_a_made_file_that_the_user_has_edited_goes_by_the_user_s_word_only(
+    ledger: Ledger, tmp_path: Path, content: str | bytes
+) -> None:
+    path, other = tmp_path / "made", tmp_path / "other"
+    await agent_writes(ledger, path, b"\x89PNG\0")
+    await agent_writes(ledger, other, "the agent's\n")
+    ledger.end_turn()
+    mine = say(path, content).read_bytes()
+    done = await ledger.revert()
+    assert not other.exists()
+    assert path.read_bytes() == mine
+    [edited] = done.edited
+    assert (edited.path, edited.id) == (path, done.conflicts[0])
+    say(path, "typed since\n")
+    assert (await ledger.delete(done.edited)).conflicts == (edited.id,)
+    assert path.read_text() == "typed since\n"
+    done = await ledger.delete((await ledger.revert()).edited)
+    assert done.reverted == (edited.id,)
+    assert not path.exists()
+    await ledger.undo()
+    assert path.read_text() == "typed since\n"
+    assert states(ledger) == ["conflict"]
+
+
+@pytest.mark.parametrize("how", ["rename", "write"])
+@pytest.mark.parametrize("made", [True, False])
+async def test_what_the_user_did_to_a_file_outlives_a_move_by_the_agent(
+    ledger: Ledger, tmp_path: Path, how: str, made: bool
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    if not made:
+        say(old, LINES)
+    await agent_writes(ledger, old, CHANGED)
+    ledger.end_turn()
+    mine = say(old, CHANGED.replace("FIVE", "mine FIVE")).read_text()
+    await ledger.refresh()
+    ledger.begin_turn()
+    ledger.touch(new)
+    if how == "rename":
+        old.rename(new)
+    else:
+        old.unlink()
+        say(new, mine)
+    await ledger.refresh()
+    assert only(ledger).path == new
+    done = await ledger.revert()
+    assert len(done.conflicts) == 1
+    if made:
+        assert new.read_text() == mine
+        assert [each.path for each in done.edited] == [new]
+    else:
+        assert old.read_text() == LINES.replace("five", "mine FIVE")
+        assert done.edited == ()
+
+
 # --- checkpoints ------------------------------------------------------------------------
 
 
