@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,7 +12,15 @@ from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.client.ledgers import Ledgers
-from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
+from acp_sidecar.client.ports import (
+    LoginCommand,
+    Question,
+    Refused,
+    SessionView,
+    Severity,
+    Variable,
+    visible,
+)
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
@@ -22,6 +30,7 @@ from acp_sidecar.editor.edits import Edits
 from acp_sidecar.editor.follow import Follow
 from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
 from acp_sidecar.editor.lenses import Lenses
+from acp_sidecar.editor.login import LoginPlaces
 from acp_sidecar.editor.messages import Messages
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.proposing import Proposing
@@ -114,6 +123,7 @@ class App:
             own=features.permission,
             reminder=lambda: self.settings.dialog_reminder,
         )
+        self._login_places = LoginPlaces(server, features)
         self._follow = Follow(
             Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
             self._follow_moved,
@@ -141,6 +151,7 @@ class App:
             review=self._review,
             lenses=self._lenses,
             progress=self._progress,
+            dialogs=self._dialogs,
             default_cwd=self._default_cwd,
         )
 
@@ -319,6 +330,17 @@ class App:
 
     def withdraw(self, request_id: str) -> None:
         self._dialogs.withdraw(request_id)
+
+    def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        self._dialogs.ask(question, answered)
+
+    async def run_in_terminal(self, command: LoginCommand) -> int | None:
+        return await self._login_places.run_in_terminal(command)
+
+    async def ask_for_variables(
+        self, agent: str, message: str, wanted: Sequence[Variable]
+    ) -> Mapping[str, str] | None:
+        return await self._login_places.ask_for_variables(agent, message, wanted)
 
     def tell(self, severity: Severity, text: str) -> None:
         self._messages.tell(severity, text)

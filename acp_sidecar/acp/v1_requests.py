@@ -27,6 +27,7 @@ def encode_block(block: ContentBlock) -> JsonDict:
 OFFERED: Final = model.ClientCapabilities(
     read_text_file=True,
     write_text_file=True,
+    terminal_auth=True,
     boolean_config_options=True,
     notices=True,
     compaction=True,

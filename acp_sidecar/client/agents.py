@@ -61,6 +61,15 @@ class AgentUnusable(Refused):
     """The agent could not be started or greeted; the message says why and what to do."""
 
 
+class LoginNeeded(AgentUnusable):
+    """The agent wants a login first. The message says how, and ``then`` what to do after it."""
+
+    def __init__(self, agent: Agent, error: AgentError, then: str) -> None:
+        super().__init__(f"{login_advice(agent, error)}, then {then}.")
+        self.agent = agent
+        self.said = explained(error)
+
+
 class Agent:
     """One agent process and the conversation with it. Implements ``connection.Handler``.
 
@@ -103,6 +112,16 @@ class Agent:
         )
 
     # --- its life -------------------------------------------------------------------
+
+    @property
+    def entry(self) -> AgentEntry:
+        """What it was started with."""
+        return self._entry
+
+    @property
+    def program(self) -> str:
+        """The absolute path of its program; its command where that was not found."""
+        return self._command.argv[0] if self._command else self._entry.command
 
     @property
     def command_line(self) -> str:
@@ -166,22 +185,6 @@ class Agent:
                 f"speaks {self.wire.PROTOCOL_VERSION}. Install a matching version of one of them."
             )
         return info
-
-    def login_advice(self, error: AgentError) -> str:
-        """How to log in where the agent says that it needs a login; no full stop."""
-        needs = f"{self.name} needs a login ({explained(error)})"
-        methods = self.info.auth_methods
-        if not methods:
-            return (
-                f"{needs} and names no way to do it here. Log in with its own command in a "
-                f"terminal: {self.command_line}"
-            )
-        offered = "; ".join(
-            f"{method.name} (methodId {method.id!r})"
-            + (f": {method.description}" if method.description else "")
-            for method in methods
-        )
-        return f"{needs}. It offers {offered}. Use acp.agent.login"
 
     def _last_words(self) -> str:
         tail = self.process.stderr_tail().strip() if self.process else ""
@@ -272,6 +275,23 @@ class Agent:
     def lost(self, reason: AgentGone) -> None:
         self.gone = reason
         self._inbox.ended(self, reason)
+
+
+def login_advice(agent: Agent, error: AgentError) -> str:
+    """How to log in where the agent says that it needs a login; no full stop."""
+    needs = f"{agent.name} needs a login ({explained(error)})"
+    methods = agent.info.auth_methods
+    if not methods:
+        return (
+            f"{needs} and names no way to do it here. Log in with its own command in a "
+            f"terminal: {agent.command_line}"
+        )
+    offered = "; ".join(
+        f"{visible(method.name)} (methodId {method.id!r})"
+        + (f": {visible(method.description)}" if method.description else "")
+        for method in methods
+    )
+    return f"{needs}. It offers {offered}. Use acp.agent.login"
 
 
 def explained(error: Exception) -> str:

@@ -40,6 +40,7 @@ from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import TurnEnded
+    from acp_sidecar.client.login import Logins
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
 
@@ -64,6 +65,7 @@ class LiveSession:
         ledger: Ledger | None,
         editor: Editor,
         permissions: Permissions,
+        logins: Logins,
         settings: Settings,
         spawn: Spawn,
     ) -> None:
@@ -86,6 +88,7 @@ class LiveSession:
         """Until the first prompt of a loaded session: some agents send the history late."""
         self.proposals = Proposals()
         self._permissions = permissions
+        self._logins = logins
         self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
         self._review_due = False
         self._review_running = False
@@ -140,6 +143,10 @@ class LiveSession:
         if self.ended or self.loading:
             return False
         return not (running.cancelled if running else self.turns.last_was_cancelled)
+
+    async def log_in(self, said: str) -> bool:
+        """The agent wants a login in the middle of the session; whether there was one."""
+        return await self._logins.offer(self.agent, said)
 
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""

@@ -12,10 +12,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from attrs import evolve
+
+from acp_sidecar.acp.wire import AUTH_REQUIRED
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.agents.finding import Finder
-from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, Recording, explained
+from acp_sidecar.client.agents import (
+    Agent,
+    AgentUnusable,
+    Inbox,
+    LoginNeeded,
+    Recording,
+    explained,
+)
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
 from acp_sidecar.workspace.uris import canonical
@@ -53,6 +63,8 @@ class Pool:
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
         self._asked: Counter[Agent] = Counter()
         """Questions under way that belong to no session."""
+        self._given: dict[str, dict[str, str]] = {}
+        """Variables that the user gave for a login, by agent: kept in memory alone."""
 
     async def agent(self, name: str | None, cwd: str) -> tuple[Agent, str]:
         """The running process of an agent in a folder, started where there is none.
@@ -74,7 +86,7 @@ class Pool:
             agent = self._agents.get(key)
             if agent is None or agent.gone is not None:
                 agent = Agent(
-                    entries[name],
+                    self._with_given(entries[name]),
                     cwd,
                     settings,
                     self._inbox,
@@ -102,20 +114,46 @@ class Pool:
         self._editor.tell("log", f"Starting {agent.name} again with the login shell's PATH")
         return await self._started(again)
 
-    async def ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
-        """Ask an agent within ``timeouts.initialize``; raises :class:`AgentUnusable`."""
+    def give(self, name: str, env: Mapping[str, str]) -> None:
+        """From its next start on this agent has these variables, laid over its settings'."""
+        self._given[name] = {**self._given.get(name, {}), **env}
+
+    def given(self, name: str) -> frozenset[str]:
+        """The names of the variables that were given to this agent."""
+        return frozenset(self._given.get(name, {}))
+
+    def take_back(self, name: str) -> None:
+        """Forget what was given to this agent."""
+        self._given.pop(name, None)
+
+    def _with_given(self, entry: AgentEntry) -> AgentEntry:
+        given = self._given.get(entry.name)
+        return evolve(entry, env={**entry.env, **given}) if given else entry
+
+    async def ask(
+        self, agent: Agent, method: str, params: Mapping[str, Any], *, patient: bool = False
+    ) -> Any:
+        """Ask an agent within ``timeouts.initialize``, or ``patient``: as long as it takes.
+
+        Raises :class:`LoginNeeded` where it wants a login first, else :class:`AgentUnusable`.
+        """
         try:
-            return await agent.ask(method, params)
+            asked = agent.call(method, params) if patient else agent.ask(method, params)
+            return await asked
         except (AgentError, AgentGone) as error:
+            if isinstance(error, AgentError) and error.code == AUTH_REQUIRED:
+                raise LoginNeeded(agent, error, f"try {method} again") from error
             raise AgentUnusable(
                 f"{agent.name} could not answer {method}: {explained(error)}"
             ) from error
 
-    async def ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+    async def ask_apart(
+        self, agent: Agent, method: str, params: Mapping[str, Any], *, patient: bool = False
+    ) -> Any:
         """Ask what belongs to no session: until it is answered, the process is needed."""
         self._asked[agent] += 1
         try:
-            return await self.ask(agent, method, params)
+            return await self.ask(agent, method, params, patient=patient)
         finally:
             self._asked[agent] -= 1
             self._asked += Counter()

@@ -7,10 +7,11 @@ and nothing in ``editor/`` knows more of ``client/`` than this file.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from acp_sidecar.agents.login import LoginCommand, Variable
 from acp_sidecar.client.choices import Choice
 from acp_sidecar.client.proposals import Decided, Proposals
 from acp_sidecar.client.question import Question
@@ -32,12 +33,14 @@ __all__ = [
     "Client",
     "Decided",
     "Editor",
+    "LoginCommand",
     "Proposals",
     "Question",
     "Refused",
     "SessionView",
     "Severity",
     "Turn",
+    "Variable",
     "visible",
 ]
 
@@ -125,6 +128,20 @@ class Editor(Protocol):
     def withdraw(self, request_id: str) -> None:
         """The question is settled without this editor: close it, drop a late click."""
 
+    def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        """Put a question of our own to the user. ``answered`` gets the id of one of its
+        choices, or None for no answer; then, or before, it is withdrawn by its asker."""
+
+    async def run_in_terminal(self, command: LoginCommand) -> int | None:
+        """Run a program where the user can type, until it ends; its exit code. None where
+        this editor cannot, or does not tell how it ended."""
+
+    async def ask_for_variables(
+        self, agent: str, message: str, wanted: Sequence[Variable]
+    ) -> Mapping[str, str] | None:
+        """The values that the user types for these variables; None where this editor has no
+        way to ask for text, or the user gives none."""
+
     def tell(self, severity: Severity, text: str) -> None:
         """Say something to the user; ``log`` is for who looks, not for a pop-up."""
 
@@ -208,7 +225,11 @@ class Client(Protocol):
     def unanswered(self, request_id: str) -> None:
         """The editor gave no answer: a no. Nothing happens where the question is settled."""
 
-    async def login(self, agent: str, method_id: str | None, cwd: str) -> None: ...
+    async def login(
+        self, agent: str, method_id: str | None, cwd: str, env: Mapping[str, str] | None
+    ) -> None:
+        """Log in by one of the agent's methods; without one the user chooses. ``env`` holds
+        the values of a method of the type ``env_var``."""
 
     async def logout(self, agent: str, cwd: str) -> None: ...
 

@@ -21,10 +21,11 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable, explained
+from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession
+from acp_sidecar.client.login import Logins
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
@@ -80,6 +81,7 @@ class Sessions:
         self._pool = Pool(
             editor, catalog, settings, self._routes, self._permissions, recordings, self._needed
         )
+        self._logins = Logins(editor, self._pool)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -111,7 +113,18 @@ class Sessions:
         additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[Mapping[str, Any]] = (),
     ) -> LiveSession:
-        """``session/new``."""
+        """``session/new``; where the agent wants a login first, with one."""
+        return await self._logins.tried(
+            lambda: self._new(agent, cwd, additional_directories, mcp_servers)
+        )
+
+    async def _new(
+        self,
+        agent: str | None,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+    ) -> LiveSession:
         running, cwd = await self._pool.agent(agent, cwd)
         roots = _roots(cwd, additional_directories)
         if additional_directories:
@@ -129,10 +142,23 @@ class Sessions:
         cwd: str,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
     ) -> LiveSession:
-        """``session/load``, ``resume`` or ``fork``, where the agent offers it.
+        """``session/load``, ``resume`` or ``fork``, where the agent offers it; where it wants
+        a login first, with one.
 
         A load replays the conversation as updates: they build the state and nothing else.
         """
+        return await self._logins.tried(
+            lambda: self._restore(how, agent, agent_session_id, cwd, mcp_servers)
+        )
+
+    async def _restore(
+        self,
+        how: Restoring,
+        agent: str | None,
+        agent_session_id: str,
+        cwd: str,
+        mcp_servers: Sequence[Mapping[str, Any]],
+    ) -> LiveSession:
         running, cwd = await self._pool.agent(agent, cwd)
         offered, capability, build = {
             "load": (running.info.load_session, "loadSession", running.wire.session_load),
@@ -234,9 +260,7 @@ class Sessions:
             )
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
-                raise AgentUnusable(
-                    f"{agent.login_advice(error)}, then open the session again."
-                ) from error
+                raise LoginNeeded(agent, error, "open the session again") from error
             raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
@@ -277,6 +301,7 @@ class Sessions:
             ledger,
             self._editor,
             self._permissions,
+            self._logins,
             settings,
             self._spawn,
         )
@@ -407,28 +432,23 @@ class Sessions:
 
     # --- agents -------------------------------------------------------------------------------
 
-    async def login(self, agent: str, method_id: str | None, cwd: str) -> None:
-        """``authenticate`` with one of the methods the agent offers."""
+    async def login(
+        self,
+        agent: str,
+        method_id: str | None,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """Log in by one of the methods the agent offers."""
         running, _ = await self._pool.agent(agent, cwd)
-        methods = {method.id: method for method in running.info.auth_methods}
-        if method_id is None and len(methods) == 1:
-            method_id = next(iter(methods))
-        if method_id is None or method_id not in methods:
-            offered = ", ".join(methods) or "no login methods"
-            raise NotOffered(f"Name a methodId; {agent} offers: {offered}")
-        method = methods[method_id]
-        if method.type != "agent":
-            raise NotOffered(
-                f"{method.name} is a login of type {method.type!r}, which is done outside the "
-                f"editor: {method.description or running.command_line}"
-            )
-        await self._pool.ask_apart(running, "authenticate", running.wire.authenticate(method_id))
+        await self._logins.log_in(running, method_id, env)
 
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
         running, _ = await self._pool.agent(agent, cwd)
         _require(running, running.info.logout, "auth.logout")
         await self._pool.ask_apart(running, "logout", running.wire.logout())
+        self._pool.take_back(running.name)
 
     async def restart(self, agent: str) -> int:
         """End every process of this agent; the next session starts a new one."""

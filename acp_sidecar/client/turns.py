@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from attrs import define, evolve, field
@@ -18,7 +18,7 @@ from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import explained
+from acp_sidecar.client.agents import LoginNeeded, explained
 from acp_sidecar.client.ports import Editor, Refused, SessionView
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ class Speaking(SessionView, Protocol):
 
     def cancel_questions(self) -> None: ...
 
+    async def log_in(self, said: str) -> bool:
+        """Offer the user a login, which the agent says it wants; whether there was one."""
+
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt is about to go out; what the agent is to be told before it."""
 
@@ -81,6 +84,8 @@ class Prompt:
     cancelled: bool = False
     number: int | None = None
     tasks: list[asyncio.Task[None]] = field(factory=list)
+    login: asyncio.Task[bool] | None = None
+    """The login that the agent wants before it answers."""
 
     @property
     def text(self) -> str:
@@ -157,6 +162,8 @@ class Turns:
         prompt.cancelled = True
         if prompt.number is None:
             return  # not sent yet: it will not be
+        if prompt.login is not None:
+            prompt.login.cancel()
         session = self._session
         session.agent.connection.notify(
             "session/cancel", session.agent.wire.cancel(session.state.agent_session_id or "")
@@ -219,13 +226,13 @@ class Turns:
                 self._finish(prompt, agent.wire.stop_reason(result), None)
 
         try:
-            result = await agent.call("session/prompt", params, on_result=over)
+            result = await self._answer(prompt, params, over)
             # What the agent asked for before it ended its turn is done before the turn is.
             await session.answers.settle(_SETTLE_SECONDS)
             ended = agent.wire.stop_reason(result)
         except AgentError as error:
             failure = _refused(agent, error)
-        except AgentGone as error:
+        except (AgentGone, Refused) as error:
             failure = str(error)
         except DecodeError as error:
             failure = f"{agent.name} ended the turn with an answer that cannot be read: {error}"
@@ -233,6 +240,36 @@ class Turns:
             self._finish(prompt, None, "The session was closed.")
             raise
         self._finish(prompt, ended, failure)
+
+    async def _answer(
+        self, prompt: Prompt, params: Mapping[str, Any], over: Callable[[Json], None]
+    ) -> Json:
+        """The answer to a prompt, sent a second time where a login was wanted and done."""
+        session, agent = self._session, self._session.agent
+        try:
+            return await agent.call("session/prompt", params, on_result=over)
+        except AgentError as error:
+            if error.code != wire.AUTH_REQUIRED or prompt.cancelled:
+                raise
+            if not await self._log_in(prompt, error):
+                raise
+        if session.ended:
+            raise AgentGone(
+                f"{agent.name} was started anew for the login, which ended this session. Open it "
+                "again with acp.session.load or acp.session.resume, or acp.session.new opens "
+                "another; then send the prompt again."
+            )
+        return await agent.call("session/prompt", params, on_result=over)
+
+    async def _log_in(self, prompt: Prompt, error: AgentError) -> bool:
+        """Whether there was a login; a cancel of the turn ends it."""
+        prompt.login = asyncio.create_task(self._session.log_in(explained(error)))
+        try:
+            return await prompt.login
+        except asyncio.CancelledError:
+            if prompt.login.cancelled() and prompt.cancelled:
+                return False
+            raise
 
     def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
         if self.running is not prompt:
@@ -274,7 +311,7 @@ class Turns:
 def _refused(agent: Agent, error: AgentError) -> str:
     """What to tell of a prompt that was answered with an error, and what to do."""
     if error.code == wire.AUTH_REQUIRED:
-        return f"{agent.login_advice(error)}, then send the prompt again."
+        return str(LoginNeeded(agent, error, "send the prompt again"))
     said = f"{agent.name} answered the prompt with an error: {explained(error)}"
     if error.code == wire.RESOURCE_NOT_FOUND:
         return f"{said}. The session may be lost; acp.session.new opens a new one."

@@ -9,17 +9,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from attrs import frozen
 
 from acp_sidecar.client.ports import Attachment, Client, Refused, Restoring, SessionView, Turn
-from acp_sidecar.editor.arguments import Argument, flag, objects, required_text, text, texts
+from acp_sidecar.editor.arguments import (
+    Argument,
+    flag,
+    objects,
+    required_text,
+    text,
+    text_map,
+    texts,
+)
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
 from acp_sidecar.workspace.files import FileProblem
 
 if TYPE_CHECKING:
+    from acp_sidecar.editor.dialogs import Dialogs
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.lenses import Lenses
     from acp_sidecar.editor.progress import Progress
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[["Operations", Argument], Awaitable[Json]]
+T = TypeVar("T")
 
 
 @frozen
@@ -39,6 +49,7 @@ class Operations:
     review: Review
     lenses: Lenses
     progress: Progress
+    dialogs: Dialogs
     default_cwd: Callable[[], str | None]
 
     def session(self, argument: Argument) -> SessionView:
@@ -107,7 +118,7 @@ def _restore(how: Restoring) -> Handler:
     return run
 
 
-async def _with_progress(on: Operations, title: str, work: Awaitable[SessionView]) -> SessionView:
+async def _with_progress(on: Operations, title: str, work: Awaitable[T]) -> T:
     task = asyncio.current_task()
 
     def cancel() -> None:
@@ -316,20 +327,25 @@ async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:
-    return [payload(question) for question in on.client.questions()]
+    every = (*on.client.questions(), *on.dialogs.own_questions())
+    return [payload(question) for question in every]
 
 
 async def _answer(on: Operations, argument: Argument) -> Json:
     if "optionId" not in argument:
         raise CommandError("Give 'optionId', or null for cancelled.", INVALID_PARAMS)
-    on.client.answer(required_text(argument, "requestId"), text(argument, "optionId"))
+    request_id, option_id = required_text(argument, "requestId"), text(argument, "optionId")
+    if not on.dialogs.answer_own(request_id, option_id):
+        on.client.answer(request_id, option_id)
     return {}
 
 
 async def _login(on: Operations, argument: Argument) -> Json:
-    await on.client.login(
-        required_text(argument, "agent"), text(argument, "methodId"), on.cwd(argument)
+    agent = required_text(argument, "agent")
+    login = on.client.login(
+        agent, text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
     )
+    await _with_progress(on, f"Logging in to {agent}", login)
     return {}
 
 

@@ -328,17 +328,15 @@ async def test_an_agent_that_offers_more_than_it_does_is_told_apart(
 
 
 async def test_S04_a_login_is_asked_for_and_done(editor: Editor) -> None:
-    with pytest.raises(LspError) as refused:
-        await editor.execute("acp.session.new", agent="login")
-    for words in ("needs a login", "A key", "'key'", "Ask for one.", "acp.agent.login"):
-        assert words in str(refused.value)
     with pytest.raises(LspError, match="Name a methodId; login offers: key, tty"):
-        await editor.execute("acp.agent.login", agent="login")
-    with pytest.raises(LspError, match=r"In a terminal.*outside the editor"):
-        await editor.execute("acp.agent.login", agent="login", methodId="tty")
-    assert await editor.execute("acp.agent.login", agent="login", methodId="key") == {}
-    opened = await editor.execute("acp.session.new", agent="login")
-    assert opened["agentSessionId"] == "sdk-1"
+        await editor.execute("acp.agent.login", agent="login", methodId="nope")
+    _, opening = editor.start("acp.session.new", agent="login")
+    asked = await editor.dialog()
+    for words in ("needs a login", "A key: Ask for one.", "In a terminal: in a terminal"):
+        assert words in asked["message"]
+    assert editor.titles() == ["Not now", "A key", "In a terminal"]
+    editor.click("A key")
+    assert (await opening)["agentSessionId"] == "sdk-1"
 
 
 async def test_F17_a_long_line_passes_the_sdk_s_limit_of_64_KiB(editor: Editor, ws: Path) -> None:

@@ -397,6 +397,7 @@ def test_S02_initialize_says_exactly_what_we_implement() -> None:
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": False,
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+            "auth": {"terminal": True},
         },
         "clientInfo": {"name": "acp-sidecar", "version": __version__, "title": "ACP sidecar"},
     }
