@@ -47,6 +47,7 @@ class Settings:
     follow_enabled: bool = True
     follow_per_second: float = 4
     review_mode: str = "after"
+    review_unannounced: bool = True
     permission_default: str = "ask"
     permission_rules: tuple[Any, ...] = ()
     initialize_timeout: float = 60
@@ -190,6 +191,7 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "follow.enabled": ("follow_enabled", _boolean),
     "follow.maxPerSecond": ("follow_per_second", _positive),
     "review.mode": ("review_mode", _one_of("after", "before", "off")),
+    "review.unannounced": ("review_unannounced", _boolean),
     "permissions.default": ("permission_default", _one_of("ask")),
     "permissions.rules": ("permission_rules", _no_rules),
     "timeouts.initialize": ("initialize_timeout", _positive),

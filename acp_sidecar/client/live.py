@@ -27,6 +27,7 @@ from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import Sight
+from acp_sidecar.client.survey import Survey
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, ToolCallChanged
@@ -90,6 +91,9 @@ class LiveSession:
         self._permissions = permissions
         self._logins = logins
         self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
+        self._survey = Survey(roots.real) if ledger and settings.review_unannounced else None
+        self._survey_due = False
+        self._surveying = asyncio.Lock()
         self._review_due = False
         self._review_running = False
         self._untold: list[str] = []
@@ -194,6 +198,9 @@ class LiveSession:
             real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
         except PathRefused:
             return
+        before = self._survey.before(real) if self._survey else None
+        if before is not None:
+            self.ledger.found(real, before)
         self.ledger.touch(real)
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
@@ -210,6 +217,9 @@ class LiveSession:
 
     def _note_files(self, change: ToolCallChanged) -> None:
         event = change.event
+        if self._survey is not None and self._survey.note(change.tool_call):
+            self._survey_due = True
+            self.review_soon()
         if self.ledger is None or not isinstance(event, ToolCallUpsert):
             if self.ledger is not None and event is not None:
                 self.review_soon()
@@ -238,6 +248,16 @@ class LiveSession:
             return
         if self.ledger is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
+
+    def look_ahead(self) -> None:
+        """The session is open, and will soon be prompted."""
+        if self._survey is not None:
+            self._survey.look_ahead()
+
+    async def look_at_folders(self) -> None:
+        """A prompt is about to go out: see what is there before the agent is at work."""
+        if self._survey is not None:
+            await self._survey.begin_turn()
 
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt goes out: what files say now is what the agent's changes start from.
@@ -269,6 +289,7 @@ class LiveSession:
         if self.ledger is not None:
             self.ledger.end_turn()
             self._beneath.look(self.ledger.paths)
+        self._survey_due = self._survey is not None
         self.review_soon()
         if ended is None or prompt.cancelled or prompt.number is None:
             return
@@ -315,6 +336,7 @@ class LiveSession:
         try:
             while self._review_due:
                 self._review_due = False
+                await self.find_unannounced()
                 if self.ledger is not None and await self.ledger.refresh(patient=True):
                     await asyncio.sleep(_PATIENCE)
                     self._review_due = True
@@ -323,6 +345,15 @@ class LiveSession:
                 self.editor.files_changed(self)
         finally:
             self._review_running = False
+
+    async def find_unannounced(self) -> None:
+        """Look for files that have been changed without a word, where that is due."""
+        async with self._surveying:
+            if self.ledger is None or self._survey is None or not self._survey_due:
+                return
+            self._survey_due = False
+            for path, before in await self._survey.changed():
+                self.ledger.found(path, before)
 
     def put_away(self) -> None:
         """Nobody reviews this session any more; its checkpoints stay."""

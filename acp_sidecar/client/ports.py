@@ -89,6 +89,9 @@ class SessionView(Protocol):
     async def look_again(self, path: Path) -> None:
         """Look at a file again now, to say where in it something waits."""
 
+    async def find_unannounced(self) -> None:
+        """Look for files that the agent has changed without a word about them, if it may."""
+
     def review_soon(self) -> None:
         """Look again at what waits for review."""
 

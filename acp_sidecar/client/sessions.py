@@ -309,6 +309,7 @@ class Sessions:
         self._sessions[state.session_id] = session
         session.publish(session.state.opened(opened))
         self._routes.attach(session)
+        session.look_ahead()
         logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
 

@@ -64,6 +64,9 @@ class Speaking(SessionView, Protocol):
     async def log_in(self, said: str) -> bool:
         """Offer the user a login, which the agent says it wants; whether there was one."""
 
+    async def look_at_folders(self) -> None:
+        """A prompt is about to go out: what is there before the agent is at work."""
+
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt is about to go out; what the agent is to be told before it."""
 
@@ -207,6 +210,8 @@ class Turns:
 
     async def _run(self, prompt: Prompt) -> None:
         session, agent = self._session, self._session.agent
+        if not prompt.cancelled:
+            await session.look_at_folders()
         if prompt.cancelled:
             self._finish(prompt, None, None)
             return

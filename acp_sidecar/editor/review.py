@@ -65,6 +65,7 @@ class Review:
     async def refresh(self, session: SessionView, paths: Sequence[Path] | None = None) -> None:
         """Look at the files again."""
         if session.ledger is not None:
+            await session.find_unannounced()
             await session.ledger.refresh(paths)
 
     def changed(self, session: SessionView) -> None:
@@ -141,6 +142,7 @@ class Review:
         a revert would delete; None to ask the user about them, after all else is done.
         """
         ledger = _ledger(session)
+        await session.find_unannounced()
         path = None if uri is None else self.real(uri)
         proposals = [
             proposal for proposal in session.proposals if path is None or proposal.path == path
@@ -229,6 +231,7 @@ class Review:
         self, session: SessionView, checkpoint_id: str, edited: Edited | None = None
     ) -> dict[str, Any]:
         """Bring every file back to what it said at a checkpoint. ``edited`` as in :meth:`step`."""
+        await session.find_unannounced()
         try:
             done = await _ledger(session).restore(checkpoint_id)
         except LookupError as error:

@@ -28,6 +28,7 @@ from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.restoring import restore
 from acp_sidecar.workspace.shelf import Shelf
 from acp_sidecar.workspace.taking import Outcome, Part, delete, keep, revert
+from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
@@ -131,6 +132,11 @@ class Ledger:
     def touch(self, path: Path) -> None:
         """The session hears of a file: remember what it says, should that not be known."""
         self._tracked.touch(path)
+
+    def found(self, path: Path, before: Said) -> None:
+        """A file has been changed by the agent, in this turn, and said ``before`` until then.
+        Of one that is known already nothing new is learnt."""
+        self._tracked.found(path, before)
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent has written a file through us, after :meth:`touch`."""

@@ -86,6 +86,18 @@ class Tracked:
             self.put(entry, self.changer.reported(path, entry.state, Missing(path)), "agent")
         return entry
 
+    def found(self, path: Path, before: Said) -> None:
+        """A file that nobody has spoken of said ``before`` until the agent changed it."""
+        if path in self.entries or is_temporary(path.name) or _PASSING.fullmatch(path.name):
+            return
+        stamp = None if isinstance(before, Missing) else before.stamp
+        entry = Entry(path, self.changer.clean(before), self.turn, stamp)
+        self.entries[path] = entry
+        self.observe(entry, by_agent=True)
+        if entry.state.now.is_missing and not entry.state.changed:
+            # It has come and gone: nothing of it is worth a word.
+            del self.entries[path]
+
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent has written a file through us."""
         entry = self.entries.get(path)
