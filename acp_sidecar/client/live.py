@@ -190,18 +190,20 @@ class LiveSession:
             return Sight(None if unknown else False, inside=refused.reason != "invalid")
         return Sight(exists=real.exists(), text=self.files.glance(real))
 
-    def touch(self, path: str) -> None:
-        """Remember what a file said before the agent changes it, at its first mention."""
+    def touch(self, path: str, *, late: bool = False) -> Path | None:
+        """Remember what a file said before the agent changes it, at its first mention.
+        ``late``: the agent may have changed it already. Its path, where it is reviewed."""
         if self.ledger is None:
-            return
+            return None
         try:
             real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
         except PathRefused:
-            return
-        before = self._survey.before(real) if self._survey else None
+            return None
+        before = self._survey.before(real) if late and self._survey else None
         if before is not None:
             self.ledger.found(real, before)
         self.ledger.touch(real)
+        return real
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent's write through us is in the file."""
@@ -225,12 +227,12 @@ class LiveSession:
                 self.review_soon()
             return
         for location in given(event.locations, ()):
-            self.touch(location.path)
+            self.touch(location.path, late=True)
         raw_input = event.raw_input
         if isinstance(raw_input, Mapping):
             for name in _PATH_FIELDS:
                 if isinstance(raw_input.get(name), str):
-                    self.touch(raw_input[name])
+                    self.touch(raw_input[name], late=True)
         for item in given(event.content, ()):
             if isinstance(item, Diff):
                 self._note_diff(item)
@@ -241,12 +243,8 @@ class LiveSession:
             self.review_soon()
 
     def _note_diff(self, diff: Diff) -> None:
-        self.touch(diff.path)
-        try:
-            real = self.roots.resolve(diff.path, relative_to=self.state.cwd, must="new")
-        except PathRefused:
-            return
-        if self.ledger is not None:
+        real = self.touch(diff.path, late=True)
+        if self.ledger is not None and real is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
 
     def look_ahead(self) -> None:

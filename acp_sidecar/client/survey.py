@@ -2,8 +2,8 @@
 
 Before a prompt goes out the session's folders are looked at; after a tool call, and at the
 end of the turn, again. What has changed in between counts as the agent's where one of its
-tool calls was at work at that moment; what the user does at other moments, in whatever
-program, does not.
+commands was at work at that moment, or another call that names the file; what the user does
+at other moments, in whatever program, does not.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
+
+from attrs import evolve, frozen
 
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.workspace.picture import Picture, change_of, differences, look
@@ -29,8 +31,23 @@ _WAIT_SECONDS: Final = 1.0
 _IMPATIENT_SECONDS: Final = 0.1
 """How long one does that comes after such a wait was in vain."""
 _ONLY_LOOKS: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
+_COMMANDS: Final = frozenset({"execute", "delete", "move"})
+"""Calls that may change what they do not name."""
 _SLACK_NS: Final = 250_000_000
 """A file may be on disk before the call is announced, and after it is over."""
+
+
+@frozen
+class _Span:
+    """When a call was at work, in nanoseconds since 1970; ``end`` is None while it is."""
+
+    begin: int
+    end: int | None
+    is_command: bool
+
+    def holds(self, moment_ns: int) -> bool:
+        after = self.begin - _SLACK_NS <= moment_ns
+        return after and (self.end is None or moment_ns <= self.end + _SLACK_NS)
 
 
 class Survey:
@@ -45,8 +62,8 @@ class Survey:
         self._looking: asyncio.Future[Picture] | None = None
         self._picture: Picture | None = None
         self._wait = _WAIT_SECONDS
-        self._open: dict[str, int] = {}
-        self._spans: list[tuple[int, int]] = []
+        self._open: dict[str, _Span] = {}
+        self._spans: list[_Span] = []
 
     # --- before the agent --------------------------------------------------------------------
 
@@ -60,7 +77,8 @@ class Survey:
         """Look at the folders; to be awaited before the prompt goes out. Where that takes too
         long nothing is known in this turn, and more in the next."""
         self._picture, self._spans = None, []
-        self._open = {key: self._clock() for key in self._open}
+        now = self._clock()
+        self._open = {key: evolve(span, begin=now) for key, span in self._open.items()}
         try:
             async with asyncio.timeout(self._wait):
                 if self._looking is not None:
@@ -86,16 +104,20 @@ class Survey:
     # --- while it is at work -------------------------------------------------------------------
 
     def note(self, call: ToolCall) -> bool:
-        """Take in what is known of a tool call. Whether it may just have changed something."""
+        """Take in what is known of a tool call. Whether it may just have changed what it does
+        not name."""
         if call.kind in _ONLY_LOOKS:
             self._open.pop(call.key, None)
             return False
         now = self._clock()
+        known = self._open.pop(call.key, None)
+        begin = known.begin if known else now
+        span = _Span(begin, None if call.open else now, call.kind in _COMMANDS)
         if call.open:
-            self._open.setdefault(call.key, now)
+            self._open[call.key] = span
             return False
-        self._spans.append((self._open.pop(call.key, now), now))
-        return True
+        self._spans.append(span)
+        return span.is_command
 
     def before(self, path: Path) -> Said | None:
         """What a file said when the prompt went out, where it has changed since while a call
@@ -103,15 +125,16 @@ class Survey:
         if self._picture is None:
             return None
         changed_ns = change_of(path, self._picture)
-        if changed_ns is None or not self._at_work(changed_ns):
+        if changed_ns is None or not _at_work(changed_ns, self._all()):
             return None
         return self._picture.said(path)
 
     async def changed(self) -> list[tuple[Path, Said]]:
-        """The files that have changed since the prompt while a call was at work, and what each
-        said before."""
+        """The files that have changed since the prompt while a command was at work, and what
+        each said before."""
         picture = self._picture
-        if picture is None or not (self._spans or self._open):
+        commands = [span for span in self._all() if span.is_command]
+        if picture is None or not commands:
             return []
         found = await _in_thread(lambda: differences(self._roots, picture))
         if self._picture is not picture:
@@ -119,14 +142,16 @@ class Survey:
         result = []
         for path, changed_ns in found.items():
             said = picture.said(path)
-            if said is not None and (changed_ns is None or self._at_work(changed_ns)):
+            if said is not None and (changed_ns is None or _at_work(changed_ns, commands)):
                 result.append((path, said))
         return result
 
-    def _at_work(self, moment_ns: int) -> bool:
-        if any(begin - _SLACK_NS <= moment_ns for begin in self._open.values()):
-            return True
-        return any(begin - _SLACK_NS <= moment_ns <= end + _SLACK_NS for begin, end in self._spans)
+    def _all(self) -> list[_Span]:
+        return [*self._spans, *self._open.values()]
+
+
+def _at_work(moment_ns: int, spans: Iterable[_Span]) -> bool:
+    return any(span.holds(moment_ns) for span in spans)
 
 
 def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
