@@ -319,6 +319,11 @@ class App:
             title, lambda: self.sessions.cancel(session_id)
         )
 
+    def turn_says(self, session: SessionView, text: str) -> None:
+        report = self._reports.get(session.state.session_id)
+        if report is not None:
+            report.report(text)
+
     def turn_ended(self, session: SessionView) -> None:
         self._transcript.flush()
         report = self._reports.pop(session.state.session_id, None)
@@ -327,6 +332,13 @@ class App:
 
     def ask(self, question: Question) -> None:
         self._dialogs.ask(question)
+
+    def offer(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        def once(choice: str | None) -> None:
+            self._dialogs.withdraw(question.request_id)
+            answered(choice)
+
+        self._dialogs.ask(question, once)
 
     def withdraw(self, request_id: str) -> None:
         self._dialogs.withdraw(request_id)

@@ -5,6 +5,7 @@ What it says is read here, version and all, and handed in order to an :class:`In
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DETAIL_CHARACTERS: Final = 1_000
+_SAY_SECONDS: Final = 0.5
+_SAY_CHARACTERS: Final = 200
 _NOT_FOUND: Final = 127
 """The status with which ``env`` and the shells end where a program is not found."""
+
+
+def unheard(text: str) -> None:
+    """Nobody wants to know."""
 
 
 class Inbox(Protocol):
@@ -128,8 +135,12 @@ class Agent:
         """The command as it is started, for a person."""
         return " ".join([self._entry.command, *self._entry.args])
 
-    async def start(self) -> None:
-        """Start the process and shake hands. Raises :class:`AgentUnusable`."""
+    async def start(self, say: Callable[[str], None] = unheard) -> None:
+        """Start the process and shake hands. Raises :class:`AgentUnusable`.
+
+        ``say`` takes what it writes to stderr meanwhile, a line now and then: a first start
+        may download for minutes.
+        """
         try:
             if self._command is None:
                 self._command = await self._finder.find(self._entry, self.key[1])
@@ -144,11 +155,24 @@ class Agent:
             # What to do comes first: an editor may cut the rest.
             hint = f"{self._entry.install_hint}. " if self._entry.install_hint else ""
             raise AgentUnusable(f"{self.name} is not there. {hint}{error}") from error
+        saying = asyncio.create_task(self._say(say), name=f"start of {self.name}")
         try:
             self.info = await self._greet()
         except BaseException:
             await self.stop()
             raise
+        finally:
+            saying.cancel()
+
+    async def _say(self, say: Callable[[str], None]) -> None:
+        said = ""
+        while True:
+            await asyncio.sleep(_SAY_SECONDS)
+            tail = self.process.stderr_tail() if self.process else ""
+            last = visible(tail.rpartition("\n")[2].strip())[:_SAY_CHARACTERS]
+            if last not in ("", said):
+                said = last
+                say(last)
 
     async def again(self) -> Agent | None:
         """This agent once more, with the login shell's PATH; None where that cannot help.

@@ -7,15 +7,24 @@ import os
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
+    CompactionSummaryChunk,
+    CompactionUpdate,
     ContentBlock,
     Diff,
     Event,
+    MessageChunk,
+    MessageUpsert,
+    Notice,
     PermissionRequest,
+    PlanUpdate,
+    TerminalOutput,
+    TerminalUpdate,
+    ToolCallContentChunk,
     ToolCallUpsert,
     given,
 )
@@ -45,12 +54,27 @@ if TYPE_CHECKING:
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
 
+OpenedWith: TypeAlias = tuple[Sequence[str], Sequence[Mapping[str, Any]]]
+"""The additional directories and the MCP servers of a session."""
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
 _PATIENCE: Final = 0.05
 """Seconds until a file is looked at again whose change cannot be told yet."""
 _LABEL: Final = 80
 """Characters of a prompt that name its checkpoint."""
+_HISTORY: Final = (
+    MessageChunk,
+    MessageUpsert,
+    ToolCallUpsert,
+    ToolCallContentChunk,
+    PlanUpdate,
+    Notice,
+    CompactionUpdate,
+    CompactionSummaryChunk,
+    TerminalUpdate,
+    TerminalOutput,
+)
+"""What an event tells that belongs to the conversation, and not beside it."""
 _PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
@@ -69,6 +93,7 @@ class LiveSession:
         logins: Logins,
         settings: Settings,
         spawn: Spawn,
+        opened_with: OpenedWith = ((), ()),
     ) -> None:
         self.state = state
         self.agent = agent
@@ -87,6 +112,12 @@ class LiveSession:
         """Between a load or resume request and its answer: only the state moves."""
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
+        self.told_again = False
+        """While an agent tells a history that is known here."""
+        self.heard = 0
+        """How much the agent has said so far, in events."""
+        self.opened_with = opened_with
+        self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self._permissions = permissions
         self._logins = logins
@@ -115,6 +146,9 @@ class LiveSession:
 
     def happened(self, event: Event) -> None:
         """Fold an event of the agent's, in order of arrival."""
+        self.heard += 1
+        if self.told_again and isinstance(event, _HISTORY):
+            return
         self.publish(self.state.apply(event, replay=self.quiet))
 
     def publish(self, changes: Sequence[Change]) -> None:
@@ -357,6 +391,21 @@ class LiveSession:
         """Nobody reviews this session any more; its checkpoints stay."""
         if self.ledger is not None:
             self.ledger.close()
+
+    # --- another process ---------------------------------------------------------------
+
+    def adopt(self, agent: Agent) -> None:
+        """From now on this process is the session's."""
+        self.agent = agent
+
+    def forget_seen(self) -> None:
+        """The agent remembers nothing it has read."""
+        self.seen = Seen()
+
+    def revived(self) -> None:
+        """The session goes on after its agent had ended."""
+        self.ended = False
+        self.publish(self.state.revived())
 
     # --- its end ------------------------------------------------------------------------
 

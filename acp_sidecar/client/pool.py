@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import evolve
 
@@ -25,6 +25,7 @@ from acp_sidecar.client.agents import (
     LoginNeeded,
     Recording,
     explained,
+    unheard,
 )
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
@@ -32,6 +33,10 @@ from acp_sidecar.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
+
+_CRASHES: Final = 3
+_CRASHES_SECONDS: Final = 120
+"""An agent that ends by itself so often in such a time is in a loop."""
 
 Recordings: TypeAlias = Callable[[str], Recording | None]
 """Where the conversation with an agent of this name is recorded, None for nowhere."""
@@ -61,16 +66,20 @@ class Pool:
         self._finder = Finder()
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+        self._crashes: dict[tuple[str, str], list[float]] = {}
+        """When an agent in a folder has ended by itself, by the loop's clock."""
         self._asked: Counter[Agent] = Counter()
         """Questions under way that belong to no session."""
         self._given: dict[str, dict[str, str]] = {}
         """Variables that the user gave for a login, by agent: kept in memory alone."""
 
-    async def agent(self, name: str | None, cwd: str) -> tuple[Agent, str]:
+    async def agent(
+        self, name: str | None, cwd: str, say: Callable[[str], None] = unheard
+    ) -> tuple[Agent, str]:
         """The running process of an agent in a folder, started where there is none.
 
         Without a name the default agent's. Also the folder in the one form that is used for
-        it. Raises :class:`AgentUnusable`.
+        it. ``say`` takes what the process says while it starts. Raises :class:`AgentUnusable`.
         """
         settings = self._settings()
         name = name or settings.default_agent
@@ -94,13 +103,31 @@ class Pool:
                     finder=self._finder,
                 )
                 self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
-                agent = await self._started(agent)
+                agent = await self._started(agent, say)
         return agent, cwd
 
-    async def _started(self, agent: Agent) -> Agent:
+    async def again(
+        self, name: str, cwd: str, say: Callable[[str], None] = unheard
+    ) -> tuple[Agent, str]:
+        """:meth:`agent` for a session whose process has ended.
+
+        An agent that ends again and again is not started any more for that: raises
+        :class:`AgentUnusable`, until some time has passed or it is asked for by name.
+        """
+        crashes = self._crashes.get((name, cwd), [])
+        recent = [when for when in crashes if _now() - when < _CRASHES_SECONDS]
+        if len(recent) >= _CRASHES:
+            raise AgentUnusable(
+                f"{name} has ended by itself {len(recent)} times within {_CRASHES_SECONDS} s and "
+                "is not started again for this session. acp.session.new starts it all the same; "
+                "acp-sidecar doctor looks for what is wrong with it."
+            )
+        return await self.agent(name, cwd, say)
+
+    async def _started(self, agent: Agent, say: Callable[[str], None]) -> Agent:
         self._agents[agent.key] = agent
         try:
-            await agent.start()
+            await agent.start(say)
         except AgentUnusable:
             self.lost(agent)
             again = await agent.again()
@@ -112,7 +139,7 @@ class Pool:
         else:
             return agent
         self._editor.tell("log", f"Starting {agent.name} again with the login shell's PATH")
-        return await self._started(again)
+        return await self._started(again, say)
 
     def give(self, name: str, env: Mapping[str, str]) -> None:
         """From its next start on this agent has these variables, laid over its settings'."""
@@ -172,12 +199,21 @@ class Pool:
             raise AgentUnusable(f"No agent {name!r} is known.")
         for each in running:
             await self._end(each)
+        for key in [key for key in self._crashes if key[0] == name]:
+            del self._crashes[key]
         return len(running)
 
     async def _end(self, agent: Agent) -> None:
         """End a process, after an answer to all it still asks."""
         self._permissions.cancel(lambda owner, session: owner is agent)
         await agent.stop()
+
+    def ended(self, agent: Agent) -> None:
+        """The process is gone. Called once."""
+        if not agent.stopping:
+            self._crashes.setdefault(agent.key, []).append(_now())
+            del self._crashes[agent.key][:-_CRASHES]
+        self.lost(agent)
 
     def lost(self, agent: Agent) -> None:
         """The process is gone, or going: nothing new is asked of it."""
@@ -194,6 +230,10 @@ class Pool:
         finally:
             for agent in agents:
                 agent.kill()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _folder(cwd: str) -> str:

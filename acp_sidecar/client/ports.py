@@ -122,11 +122,18 @@ class Editor(Protocol):
     def turn_began(self, session: SessionView) -> None:
         """A prompt went out to the agent."""
 
+    def turn_says(self, session: SessionView, text: str) -> None:
+        """What a running turn waits for, in a few words, for its progress."""
+
     def turn_ended(self, session: SessionView) -> None:
-        """The agent is idle again."""
+        """The agent is idle again, or the user has stopped waiting for it."""
 
     def ask(self, question: Question) -> None:
         """Put a question to the user; its answer comes by :meth:`Client.answer`."""
+
+    def offer(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        """Put a question of ours to the user. ``answered`` takes the id of the choice, or None
+        where there is no answer; after :meth:`withdraw` it is not called."""
 
     def withdraw(self, request_id: str) -> None:
         """The question is settled without this editor: close it, drop a late click."""
@@ -165,6 +172,7 @@ class Client(Protocol):
     """What an editor can have done. Everything raises :class:`Refused` where it cannot be.
 
     ``session_id`` is ours; None means the only session open. ``cwd`` is an absolute path.
+    ``say`` takes what an agent says while it starts, for the progress.
     """
 
     def sessions(self) -> Sequence[SessionView]:
@@ -178,6 +186,7 @@ class Client(Protocol):
         cwd: str,
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> SessionView: ...
 
     async def restore(
@@ -187,6 +196,7 @@ class Client(Protocol):
         agent_session_id: str,
         cwd: str,
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> SessionView: ...
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage: ...
@@ -207,8 +217,12 @@ class Client(Protocol):
         text: str | None,
         content: Sequence[Mapping[str, Any]],
         attachments: Sequence[Attachment],
+        say: Callable[[str], None],
     ) -> Turn:
-        """Send a prompt, or let it wait its turn. ``content`` holds ACP content blocks."""
+        """Send a prompt, or let it wait its turn. ``content`` holds ACP content blocks.
+
+        Where the session's agent has ended it is started again first.
+        """
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
         """Cancel a turn, or a prompt that waits; without one the turn that runs."""

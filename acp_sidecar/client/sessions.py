@@ -21,10 +21,10 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
+from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
 from acp_sidecar.client.context import context_block
 from acp_sidecar.client.ledgers import Ledgers
-from acp_sidecar.client.live import LiveSession
+from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
@@ -32,6 +32,7 @@ from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
@@ -82,6 +83,7 @@ class Sessions:
             editor, catalog, settings, self._routes, self._permissions, recordings, self._needed
         )
         self._logins = Logins(editor, self._pool)
+        self._reviving = Reviving(self._pool, self._routes, editor, self._open)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -112,10 +114,11 @@ class Sessions:
         cwd: str,
         additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        say: Callable[[str], None] = unheard,
     ) -> LiveSession:
         """``session/new``; where the agent wants a login first, with one."""
         return await self._logins.tried(
-            lambda: self._new(agent, cwd, additional_directories, mcp_servers)
+            lambda: self._new(agent, cwd, additional_directories, mcp_servers, say)
         )
 
     async def _new(
@@ -124,15 +127,18 @@ class Sessions:
         cwd: str,
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> LiveSession:
-        running, cwd = await self._pool.agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd, say)
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
         params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        return await self._begin(running, cwd, roots, "session/new", params)
+        return await self._begin(
+            running, cwd, roots, "session/new", params, (additional_directories, mcp_servers)
+        )
 
     async def restore(
         self,
@@ -141,6 +147,7 @@ class Sessions:
         agent_session_id: str,
         cwd: str,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        say: Callable[[str], None] = unheard,
     ) -> LiveSession:
         """``session/load``, ``resume`` or ``fork``, where the agent offers it; where it wants
         a login first, with one.
@@ -148,7 +155,7 @@ class Sessions:
         A load replays the conversation as updates: they build the state and nothing else.
         """
         return await self._logins.tried(
-            lambda: self._restore(how, agent, agent_session_id, cwd, mcp_servers)
+            lambda: self._restore(how, agent, agent_session_id, cwd, mcp_servers, say)
         )
 
     async def _restore(
@@ -158,8 +165,9 @@ class Sessions:
         agent_session_id: str,
         cwd: str,
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> LiveSession:
-        running, cwd = await self._pool.agent(agent, cwd)
+        running, cwd = await self._pool.agent(agent, cwd, say)
         offered, capability, build = {
             "load": (running.info.load_session, "loadSession", running.wire.session_load),
             "resume": (
@@ -179,13 +187,20 @@ class Sessions:
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         method = f"session/{how}"
         if how == "fork":
-            return await self._begin(running, cwd, roots, method, params)
+            return await self._begin(running, cwd, roots, method, params, ((), mcp_servers))
         known = self._routes.find(running, agent_session_id)
         if known is not None:
             raise NoSession(
                 f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
             )
-        session = self._live(running, cwd, roots, SessionOpened(agent_session_id), loading=True)
+        session = self._live(
+            running,
+            cwd,
+            roots,
+            SessionOpened(agent_session_id),
+            ((), mcp_servers),
+            loading=True,
+        )
 
         def loaded(opened: SessionOpened) -> None:
             session.loading = False
@@ -221,7 +236,13 @@ class Sessions:
             self._forget(live)
 
     async def _begin(
-        self, agent: Agent, cwd: str, roots: Roots, method: str, params: Mapping[str, Any]
+        self,
+        agent: Agent,
+        cwd: str,
+        roots: Roots,
+        method: str,
+        params: Mapping[str, Any],
+        opened_with: OpenedWith,
     ) -> LiveSession:
         """A session whose id the agent gives; some speak of it before they name it."""
         begun: list[LiveSession] = []
@@ -232,7 +253,7 @@ class Sessions:
                     method,
                     params,
                     None,
-                    lambda opened: begun.append(self._live(agent, cwd, roots, opened)),
+                    lambda opened: begun.append(self._live(agent, cwd, roots, opened, opened_with)),
                 )
         except BaseException:
             for session in begun:
@@ -271,6 +292,7 @@ class Sessions:
         cwd: str,
         roots: Roots,
         opened: SessionOpened,
+        opened_with: OpenedWith,
         *,
         loading: bool = False,
     ) -> LiveSession:
@@ -304,6 +326,7 @@ class Sessions:
             self._logins,
             settings,
             self._spawn,
+            opened_with,
         )
         session.loading = session.quiet = loading
         self._sessions[state.session_id] = session
@@ -321,13 +344,12 @@ class Sessions:
         text: str | None,
         content: Sequence[Mapping[str, Any]] = (),
         attachments: Sequence[Attachment] = (),
+        say: Callable[[str], None] = unheard,
     ) -> Turn:
-        """Send a prompt, or let it wait while a turn runs."""
+        """Send a prompt, or let it wait while a turn runs. A dead session is revived first."""
         session = self.session(session_id)
-        if session.ended:
-            raise NoSession(
-                "This session has ended with its agent. acp.session.new opens a new one."
-            )
+        if session.state.status == "dead":
+            await self._logins.tried(lambda: self._reviving.revive(session, say))
         blocks: list[ContentBlock] = [TextContent(text)] if text else []
         try:
             blocks += [session.agent.wire.decode_block(raw) for raw in content]
@@ -456,7 +478,7 @@ class Sessions:
         return await self._pool.restart(agent)
 
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
-        self._pool.lost(agent)
+        self._pool.ended(agent)
         self._permissions.cancel(lambda owner, session: owner is agent)
         sessions = self._routes.sessions_of(agent)
         for session in sessions:

@@ -19,6 +19,7 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import LoginNeeded, explained
+from acp_sidecar.client.offering import RESTART, ignored_cancel
 from acp_sidecar.client.ports import Editor, Refused, SessionView
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_SILENCE_SECONDS: Final = 30
+"""After which a turn's progress says that nothing is heard of the agent."""
 _SETTLE_SECONDS: Final = 30
 """How long a turn's end waits for file answers that the agent asked for before it ended."""
 
@@ -56,6 +59,10 @@ class Speaking(SessionView, Protocol):
     @property
     def answers(self) -> Tasks:
         """Answers the agent waits for."""
+
+    @property
+    def heard(self) -> int:
+        """How much the agent has said so far."""
 
     def publish(self, changes: Sequence[Change]) -> None: ...
 
@@ -85,6 +92,10 @@ class Prompt:
     blocks: tuple[ContentBlock, ...]
     ended: asyncio.Future[str]
     cancelled: bool = False
+    given_up: bool = False
+    """Whether its turn counts as over though the agent has not said so."""
+    offered: bool = False
+    """Whether the user is being asked to end the agent for it."""
     number: int | None = None
     tasks: list[asyncio.Task[None]] = field(factory=list)
     login: asyncio.Task[bool] | None = None
@@ -105,6 +116,8 @@ class Turns:
         self._waiting: list[Prompt] = []
         self.running: Prompt | None = None
         self.last_was_cancelled = False
+        self.lost: Prompt | None = None
+        """The prompt that was being answered when the agent ended, until the user is told."""
 
     @property
     def waiting(self) -> Sequence[Prompt]:
@@ -153,6 +166,8 @@ class Turns:
         if prompt is None:
             self._session.cancel_questions()
             return
+        if prompt.given_up:
+            self._offer_restart(prompt)
         if prompt.cancelled:
             return
         if prompt is not self.running:
@@ -220,6 +235,9 @@ class Turns:
         session.publish(changes)
         logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
+        prompt.tasks.append(
+            session.tasks.start(self._watch_silence(prompt), name="watch over a silent turn")
+        )
         blocks = (*told, *prompt.blocks)
         params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
         ended: TurnEnded | None = None
@@ -239,6 +257,8 @@ class Turns:
             failure = _refused(agent, error)
         except (AgentGone, Refused) as error:
             failure = str(error)
+            if isinstance(error, AgentGone) and not prompt.cancelled:
+                self.lost = prompt
         except DecodeError as error:
             failure = f"{agent.name} ended the turn with an answer that cannot be read: {error}"
         except asyncio.CancelledError:
@@ -260,9 +280,8 @@ class Turns:
                 raise
         if session.ended:
             raise AgentGone(
-                f"{agent.name} was started anew for the login, which ended this session. Open it "
-                "again with acp.session.load or acp.session.resume, or acp.session.new opens "
-                "another; then send the prompt again."
+                f"{agent.name} was started anew for the login, and this session with it goes on "
+                "with the next prompt: send this one again."
             )
         return await agent.call("session/prompt", params, on_result=over)
 
@@ -282,18 +301,22 @@ class Turns:
         session = self._session
         for task in prompt.tasks:
             task.cancel()
+        if prompt.given_up:
+            session.editor.withdraw(prompt.turn_id)
         if prompt.cancelled:
             ended, failure = TurnEnded("cancelled"), None
         elif ended is not None and ended.stop_reason is None:
             ended = evolve(ended, stop_reason="end_turn")
-        session.publish(session.state.apply(ended or TurnEnded(None)))
+        if not prompt.given_up:
+            session.publish(session.state.apply(ended or TurnEnded(None)))
         logger.info(
             "%s: the turn ends: %s", session.agent_name, ended.stop_reason if ended else "failed"
         )
         self.last_was_cancelled = prompt.cancelled
         self.running = None
         session.turn_over(prompt, ended)
-        session.editor.turn_ended(session)
+        if not prompt.given_up:
+            session.editor.turn_ended(session)
         if failure is not None:
             session.editor.tell("error", failure)
             _reject(prompt, failure)
@@ -301,16 +324,57 @@ class Turns:
             _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
 
+    async def _watch_silence(self, prompt: Prompt) -> None:
+        """Say in the turn's progress for how long nothing has been heard."""
+        session = self._session
+        heard, silent = session.heard, 0
+        while not prompt.cancelled:
+            await asyncio.sleep(_SILENCE_SECONDS)
+            if session.heard == heard and session.state.status == "running":
+                silent += _SILENCE_SECONDS
+                session.editor.turn_says(session, f"nothing heard for {silent} s")
+            elif silent:
+                silent = 0
+                session.editor.turn_says(session, "working")
+            heard = session.heard
+
     async def _watch_cancel(self, prompt: Prompt) -> None:
-        """Give up waiting for an agent that does not confirm a cancel; say how to end it."""
-        timeout = self._session.settings.cancel_timeout
-        await asyncio.sleep(timeout)
-        self._session.editor.tell(
+        """Give up waiting for an agent that does not confirm a cancel; offer to end it."""
+        session, loop = self._session, asyncio.get_running_loop()
+        timeout, began = session.settings.cancel_timeout, loop.time()
+        session.editor.turn_says(session, "cancelling")
+        while (left := began + timeout - loop.time()) > 0:
+            await asyncio.sleep(min(1.0, left))
+            waited = loop.time() - began
+            session.editor.turn_says(session, f"cancelling, not confirmed for {waited:.0f} s")
+        self._give_up(prompt, timeout)
+
+    def _give_up(self, prompt: Prompt, seconds: float) -> None:
+        """For the user the turn is over. Nothing else is sent as long as the agent's is not."""
+        session = self._session
+        prompt.given_up = True
+        session.publish(session.state.apply(TurnEnded("cancelled")))
+        session.editor.turn_ended(session)
+        logger.info("%s does not confirm a cancel", session.agent_name)
+        _resolve(prompt, "cancelled")
+        session.editor.tell(
             "warning",
-            f"{self._session.agent.name} has not confirmed the cancel for {timeout:g} s; it may "
+            f"{session.agent_name} has not confirmed the cancel for {seconds:g} s; it may "
             "still be working. The command acp.agent.restart ends it.",
         )
-        _resolve(prompt, "cancelled")
+        self._offer_restart(prompt)
+
+    def _offer_restart(self, prompt: Prompt) -> None:
+        if not prompt.offered:
+            prompt.offered = True
+            asked = ignored_cancel(self._session, prompt.turn_id)
+            self._session.editor.offer(asked, lambda choice: self._answered(prompt, choice))
+
+    def _answered(self, prompt: Prompt, choice: str | None) -> None:
+        prompt.offered = False
+        if choice == RESTART and self.running is prompt:
+            agent = self._session.agent
+            self._session.tasks.start(agent.stop(), name=f"end of {agent.name}")
 
 
 def _refused(agent: Agent, error: AgentError) -> str:

@@ -95,30 +95,34 @@ def _session_id(argument: Argument) -> str | None:
 async def _new(on: Operations, argument: Argument) -> Json:
     cwd = on.cwd(argument)
     name = text(argument, "agent")
-    opening = on.client.new(
-        name,
-        cwd,
-        [_absolute(path) for path in texts(argument, "additionalDirectories")],
-        objects(argument, "mcpServers"),
+    directories = [_absolute(path) for path in texts(argument, "additionalDirectories")]
+    servers = objects(argument, "mcpServers")
+    session = await _with_progress(
+        on,
+        f"Starting {name or 'the agent'}",
+        lambda say: on.client.new(name, cwd, directories, servers, say),
     )
-    return _opened(await _with_progress(on, f"Starting {name or 'the agent'}", opening))
+    return _opened(session)
 
 
 def _restore(how: Restoring) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
-        restoring = on.client.restore(
-            how,
-            text(argument, "agent"),
-            required_text(argument, "agentSessionId"),
-            on.cwd(argument),
-            objects(argument, "mcpServers"),
+        name, agent_session_id = text(argument, "agent"), required_text(argument, "agentSessionId")
+        cwd, servers = on.cwd(argument), objects(argument, "mcpServers")
+        session = await _with_progress(
+            on,
+            "Opening the session",
+            lambda say: on.client.restore(how, name, agent_session_id, cwd, servers, say),
         )
-        return _opened(await _with_progress(on, "Opening the session", restoring))
+        return _opened(session)
 
     return run
 
 
-async def _with_progress(on: Operations, title: str, work: Awaitable[T]) -> T:
+async def _with_progress(
+    on: Operations, title: str, work: Callable[[Callable[[str], None]], Awaitable[T]]
+) -> T:
+    """Do what may take long, with a button that cancels it."""
     task = asyncio.current_task()
 
     def cancel() -> None:
@@ -127,7 +131,7 @@ async def _with_progress(on: Operations, title: str, work: Awaitable[T]) -> T:
 
     report = on.progress.begin(title, cancel)
     try:
-        return await work
+        return await work(report.report)
     finally:
         report.end()
 
@@ -206,14 +210,19 @@ async def _set_config_option(on: Operations, argument: Argument) -> Json:
 
 
 async def _prompt(on: Operations, argument: Argument) -> Json:
-    session_id = on.session(argument).state.session_id
+    session = on.session(argument)
+    session_id = session.state.session_id
     wait = flag(argument, "wait", default=True)
-    turn = await on.client.prompt(
-        session_id,
-        text(argument, "text"),
-        objects(argument, "content"),
-        [_attachment(item) for item in objects(argument, "context")],
-    )
+    words, content = text(argument, "text"), objects(argument, "content")
+    attachments = [_attachment(item) for item in objects(argument, "context")]
+
+    def send(say: Callable[[str], None]) -> Awaitable[Turn]:
+        return on.client.prompt(session_id, words, content, attachments, say)
+
+    if session.ended:
+        turn = await _with_progress(on, f"Starting {session.agent_name} again", send)
+    else:
+        turn = await send(lambda text: None)
     if not wait:
         return {"turnId": turn.turn_id}
     try:
@@ -342,10 +351,10 @@ async def _answer(on: Operations, argument: Argument) -> Json:
 
 async def _login(on: Operations, argument: Argument) -> Json:
     agent = required_text(argument, "agent")
-    login = on.client.login(
-        agent, text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
+    method_id, cwd, env = text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
+    await _with_progress(
+        on, f"Logging in to {agent}", lambda say: on.client.login(agent, method_id, cwd, env)
     )
-    await _with_progress(on, f"Logging in to {agent}", login)
     return {}
 
 

@@ -239,6 +239,12 @@ class Session:
             self.end_reason = reason
         return self._end("dead", "failed")
 
+    def revived(self) -> list[Change]:
+        """A session whose agent was gone goes on with another process of it."""
+        if self._ended == "dead":
+            self._ended = self.end_reason = None
+        return self._moved()
+
     def permission_asked(
         self, request_id: str, request: model.PermissionRequest, message: str
     ) -> list[Change]:

@@ -17,6 +17,7 @@ local M = {}
 ---@field changes table[]
 ---@field running integer Prompts of ours that have not ended.
 ---@field ended boolean
+---@field revivable? boolean Its agent has ended; the sidecar starts it again for a prompt.
 
 ---@class acp.ConfigOption
 ---@field id string
@@ -196,7 +197,7 @@ end
 ---@param context? { uri: string, range?: lsp.Range }[]
 function M.prompt(text, context)
   local session = M.current()
-  if session and not session.ended then
+  if session and (not session.ended or session.revivable) then
     send(session, text, context)
   else
     M.new(nil, function(new)
@@ -273,6 +274,7 @@ function M.server_ended()
   for _, session in pairs(sessions) do
     if not session.ended then
       session.ended = true
+      session.revivable = false
       session.running = 0
       session.status = 'dead'
       require('acp.transcript').note(session.id, 'The sidecar ended, and this session with it.')
@@ -290,6 +292,7 @@ function M.on_transcript(_, params)
       session.status = block.status
       session.queue = #(block.queue or {})
       session.ended = block.status == 'closed' or block.status == 'dead'
+      session.revivable = block.status == 'dead'
     elseif block.kind == 'permission' then
       require('acp.permission').on_state(block)
     end
