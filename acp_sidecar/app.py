@@ -13,6 +13,7 @@ from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import (
+    Asked,
     LoginCommand,
     Question,
     Refused,
@@ -27,11 +28,13 @@ from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.deleting import Deleting
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
+from acp_sidecar.editor.elicitation import OwnForms, PlainForms
 from acp_sidecar.editor.follow import Follow
 from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
 from acp_sidecar.editor.lenses import Lenses
 from acp_sidecar.editor.login import LoginPlaces
 from acp_sidecar.editor.messages import Messages
+from acp_sidecar.editor.pages import Pages
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.reveal import Reveals
@@ -123,6 +126,10 @@ class App:
             own=features.permission,
             reminder=lambda: self.settings.dialog_reminder,
         )
+        self._pages = Pages(server, features, lambda text: self.tell("info", text))
+        self._forms = (OwnForms if features.elicitation else PlainForms)(
+            server, self._dialogs, self.sessions, self._tasks, self.tell
+        )
         self._login_places = LoginPlaces(server, features)
         self._follow = Follow(
             Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
@@ -152,6 +159,7 @@ class App:
             lenses=self._lenses,
             progress=self._progress,
             dialogs=self._dialogs,
+            forms=self._forms,
             default_cwd=self._default_cwd,
         )
 
@@ -342,6 +350,13 @@ class App:
 
     def withdraw(self, request_id: str) -> None:
         self._dialogs.withdraw(request_id)
+        self._forms.withdraw(request_id)
+
+    def elicit(self, asked: Asked) -> None:
+        self._forms.elicit(asked)
+
+    def open_url(self, url: str) -> None:
+        self._tasks.start(self._pages.open(url), name="a page of the web")
 
     def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
         self._dialogs.ask(question, answered)

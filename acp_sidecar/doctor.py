@@ -138,6 +138,9 @@ class _Deaf:
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         request.error(METHOD_NOT_FOUND, "this is only a look at the agent")
 
+    def completed(self, agent: Agent, params: Any) -> None:
+        """Nothing was asked."""
+
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         """Whoever waits for it is told by its own call."""
 

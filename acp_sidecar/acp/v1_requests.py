@@ -31,6 +31,8 @@ OFFERED: Final = model.ClientCapabilities(
     boolean_config_options=True,
     notices=True,
     compaction=True,
+    elicitation_form=True,
+    elicitation_url=True,
 )
 """What this client implements for every agent and editor."""
 OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")

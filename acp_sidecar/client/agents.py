@@ -47,6 +47,9 @@ class Inbox(Protocol):
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         """The agent wants something. Whatever is wrong with it, it is answered."""
 
+    def completed(self, agent: Agent, params: Json) -> None:
+        """``elicitation/complete``: what a page was opened for is done."""
+
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         """The agent is no more. Called once."""
 
@@ -283,6 +286,9 @@ class Agent:
     # --- connection.Handler -------------------------------------------------------------
 
     def notification(self, method: str, params: Json) -> None:
+        if method == "elicitation/complete":
+            self._inbox.completed(self, params)
+            return
         if method != "session/update":
             logger.info("%s sent the notification %r, which is not known", self.name, method)
             return

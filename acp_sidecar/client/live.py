@@ -49,7 +49,9 @@ from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
+    from acp_sidecar.acp.elicitation import Action, Elicitation
     from acp_sidecar.acp.model import TurnEnded
+    from acp_sidecar.client.elicitation import Elicitations
     from acp_sidecar.client.login import Logins
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
@@ -90,6 +92,7 @@ class LiveSession:
         ledger: Ledger | None,
         editor: Editor,
         permissions: Permissions,
+        elicitations: Elicitations,
         logins: Logins,
         settings: Settings,
         spawn: Spawn,
@@ -120,6 +123,7 @@ class LiveSession:
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self._permissions = permissions
+        self._elicitations = elicitations
         self._logins = logins
         self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
         self._survey = Survey(roots.real) if ledger and settings.review_unannounced else None
@@ -168,6 +172,18 @@ class LiveSession:
         """Fold how a permission request ended."""
         self.publish(self.state.permission_closed(request_id, state, option_id))
 
+    def elicitation_asked(self, request_id: str, asked: Elicitation) -> None:
+        """Fold what the agent wants to know into the state."""
+        self.publish(self.state.elicitation_asked(request_id, asked))
+
+    def elicitation_closed(self, request_id: str, action: Action) -> None:
+        """Fold how that ended."""
+        self.publish(self.state.elicitation_closed(request_id, action))
+
+    def elicitation_completed(self, request_id: str) -> None:
+        """Fold that the agent is done with a page."""
+        self.publish(self.state.elicitation_completed(request_id))
+
     @property
     def takes_questions(self) -> bool:
         """Whether a question may be put to the user: not for what was cancelled or replayed."""
@@ -190,6 +206,7 @@ class LiveSession:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
         self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
+        self._elicitations.cancel(lambda agent, session: session is self)
 
     def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
         """Answer a request of the agent's in a task of this session's."""
@@ -318,6 +335,7 @@ class LiveSession:
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
+        self._elicitations.cancel(lambda agent, session: session is self)
         if self.ledger is not None:
             self.ledger.end_turn()
             self._beneath.look(self.ledger.paths)

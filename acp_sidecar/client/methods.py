@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import elicitation, wire
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import Event
+from acp_sidecar.acp.model import Event, Json
 from acp_sidecar.agents.connection import AgentGone, IncomingRequest
 from acp_sidecar.client import files
 from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.permissions import Permissions
 
@@ -30,8 +31,14 @@ _EARLY_UPDATES: Final = 1_000
 class Routes:
     """The way from an agent's message to a session. Implements ``agents.Inbox``."""
 
-    def __init__(self, permissions: Permissions, ended: Callable[[Agent, AgentGone], None]) -> None:
+    def __init__(
+        self,
+        permissions: Permissions,
+        elicitations: Elicitations,
+        ended: Callable[[Agent, AgentGone], None],
+    ) -> None:
         self._permissions = permissions
+        self._elicitations = elicitations
         self._ended = ended
         self._sessions: dict[tuple[Agent, str], LiveSession] = {}
         self._opening: dict[Agent, int] = {}
@@ -110,6 +117,12 @@ class Routes:
         except DecodeError as error:
             request.error(wire.INVALID_PARAMS, str(error))
 
+    def completed(self, agent: Agent, params: Json) -> None:
+        try:
+            self._elicitations.completed(agent, elicitation.completed(params))
+        except DecodeError as error:
+            logger.info("%s: elicitation/complete cannot be read: %s", agent.name, error)
+
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         self._ended(agent, reason)
         self._closed.pop(agent, None)
@@ -124,6 +137,15 @@ class Routes:
             request.result(agent.wire.permission_outcome(None))
             return
         self._permissions.asked(request, asked, agent, session)
+
+    def _create_elicitation(self, agent: Agent, request: IncomingRequest) -> None:
+        asked = elicitation.elicitation(request.params)
+        session_id = asked.agent_session_id
+        session = self.find(agent, session_id) if session_id is not None else None
+        if session is None and session_id in self._closed.get(agent, ()):
+            request.result(elicitation.answer("cancel"))
+            return
+        self._elicitations.asked(request, asked, agent, session)
 
     def _read_text_file(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.read_text_file(request.params)
@@ -152,6 +174,7 @@ class Routes:
 
 _METHODS: Final[Mapping[str, Callable[[Routes, Agent, IncomingRequest], None]]] = {
     "session/request_permission": Routes._request_permission,
+    "elicitation/create": Routes._create_elicitation,
     "fs/read_text_file": Routes._read_text_file,
     "fs/write_text_file": Routes._write_text_file,
 }

@@ -27,6 +27,7 @@ from acp_sidecar.client.agents import (
     explained,
     unheard,
 )
+from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
 from acp_sidecar.workspace.uris import canonical
@@ -52,6 +53,7 @@ class Pool:
         settings: Callable[[], Settings],
         inbox: Inbox,
         permissions: Permissions,
+        elicitations: Elicitations,
         recordings: Recordings,
         needed: Callable[[Agent], bool],
     ) -> None:
@@ -61,6 +63,7 @@ class Pool:
         self._settings = settings
         self._inbox = inbox
         self._permissions = permissions
+        self._elicitations = elicitations
         self._recordings = recordings
         self._needed = needed
         self._finder = Finder()
@@ -206,6 +209,7 @@ class Pool:
     async def _end(self, agent: Agent) -> None:
         """End a process, after an answer to all it still asks."""
         self._permissions.cancel(lambda owner, session: owner is agent)
+        self._elicitations.cancel(lambda owner, session: owner is agent)
         await agent.stop()
 
     def ended(self, agent: Agent) -> None:

@@ -11,8 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from attrs import frozen
+
+from acp_sidecar.acp.elicitation import Form
 from acp_sidecar.agents.login import LoginCommand, Variable
-from acp_sidecar.client.choices import Choice
+from acp_sidecar.client.choices import Choice, distinct
 from acp_sidecar.client.proposals import Decided, Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import ChangeSummary
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from acp_sidecar.workspace.roots import Roots
 
 __all__ = [
+    "Asked",
     "Attachment",
     "ChangeSummary",
     "Choice",
@@ -40,7 +44,9 @@ __all__ = [
     "SessionView",
     "Severity",
     "Turn",
+    "Unfit",
     "Variable",
+    "distinct",
     "visible",
 ]
 
@@ -53,6 +59,34 @@ Attachment: TypeAlias = tuple[str, tuple[int, int] | None]
 
 class Refused(Exception):
     """What was asked cannot be done; the message says why, and what to do instead."""
+
+
+class Unfit(Refused):
+    """What was filled into a form does not fit it. ``problems``: a field and a sentence each."""
+
+    def __init__(self, problems: tuple[tuple[str, str], ...]) -> None:
+        listed = "; ".join(f"{visible(name)} {said}" for name, said in problems)
+        super().__init__(f"This was not sent: {listed}.")
+        self.problems = problems
+
+
+@frozen
+class Asked:
+    """What an agent wants to know of the user: a ``form``, or agreement to open a ``url``.
+
+    ``request_id`` is ours, ``number`` the same for people; ``session_id`` is None outside of
+    every session. ``message`` is the agent's own text; ``host`` is where the browser would go.
+    """
+
+    request_id: str
+    number: int
+    session_id: str | None
+    agent: str
+    tool_call_id: str | None
+    message: str
+    form: Form | None = None
+    url: str | None = None
+    host: str | None = None
 
 
 class SessionView(Protocol):
@@ -141,6 +175,12 @@ class Editor(Protocol):
     def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
         """Put a question of our own to the user. ``answered`` gets the id of one of its
         choices, or None for no answer; then, or before, it is withdrawn by its asker."""
+
+    def elicit(self, asked: Asked) -> None:
+        """Ask the user; the answer comes by :meth:`Client.answer_elicitation`."""
+
+    def open_url(self, url: str) -> None:
+        """Show a page of the web, to which the user has agreed."""
 
     async def run_in_terminal(self, command: LoginCommand) -> int | None:
         """Run a program where the user can type, until it ends; its exit code. None where
@@ -241,6 +281,18 @@ class Client(Protocol):
 
     def unanswered(self, request_id: str) -> None:
         """The editor gave no answer: a no. Nothing happens where the question is settled."""
+
+    def elicitations(self) -> Sequence[Asked]:
+        """What agents want to know and was not answered yet, oldest first."""
+
+    def answer_elicitation(
+        self, request_id: str, action: str, content: Mapping[str, Any] | None
+    ) -> None:
+        """The user's word: ``accept``, ``decline`` or ``cancel``. Raises :class:`Unfit` for a
+        content that does not fit the form."""
+
+    def elicitation_unanswered(self, request_id: str) -> None:
+        """The editor gave no answer: ``cancel``."""
 
     async def login(
         self, agent: str, method_id: str | None, cwd: str, env: Mapping[str, str] | None

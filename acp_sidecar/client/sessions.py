@@ -23,6 +23,7 @@ from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
 from acp_sidecar.client.context import context_block
+from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
@@ -30,7 +31,7 @@ from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
-from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
+from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.turns import Prompt
@@ -78,9 +79,17 @@ class Sessions:
         self._ledgers = ledgers or Ledgers(files, None, None)
         self._tasks = Tasks(spawn)
         self._permissions = Permissions(editor)
-        self._routes = Routes(self._permissions, self._lost)
+        self._elicitations = Elicitations(editor)
+        self._routes = Routes(self._permissions, self._elicitations, self._lost)
         self._pool = Pool(
-            editor, catalog, settings, self._routes, self._permissions, recordings, self._needed
+            editor,
+            catalog,
+            settings,
+            self._routes,
+            self._permissions,
+            self._elicitations,
+            recordings,
+            self._needed,
         )
         self._logins = Logins(editor, self._pool)
         self._reviving = Reviving(self._pool, self._routes, editor, self._open)
@@ -323,6 +332,7 @@ class Sessions:
             ledger,
             self._editor,
             self._permissions,
+            self._elicitations,
             self._logins,
             settings,
             self._spawn,
@@ -453,6 +463,17 @@ class Sessions:
     def unanswered(self, request_id: str) -> None:
         self._permissions.unanswered(request_id)
 
+    def elicitations(self) -> tuple[Asked, ...]:
+        return self._elicitations.waiting()
+
+    def answer_elicitation(
+        self, request_id: str, action: str, content: Mapping[str, Any] | None = None
+    ) -> None:
+        self._elicitations.answer(request_id, action, content)
+
+    def elicitation_unanswered(self, request_id: str) -> None:
+        self._elicitations.unanswered(request_id)
+
     # --- agents -------------------------------------------------------------------------------
 
     async def login(
@@ -480,6 +501,8 @@ class Sessions:
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
         self._pool.ended(agent)
         self._permissions.cancel(lambda owner, session: owner is agent)
+        self._elicitations.cancel(lambda owner, session: owner is agent)
+        self._elicitations.lost(agent)
         sessions = self._routes.sessions_of(agent)
         for session in sessions:
             session.end(str(reason))
@@ -490,6 +513,7 @@ class Sessions:
     async def stop(self) -> None:
         """The editor is going: answer what waits, end every agent, within half a second."""
         self._permissions.cancel(lambda agent, session: True)
+        self._elicitations.cancel(lambda agent, session: True)
         for session in self.sessions():
             session.end(None)
             session.put_away()

@@ -25,10 +25,12 @@ from acp_sidecar.editor.arguments import (
 )
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
+from acp_sidecar.editor.elicitation import payload as elicitation
 from acp_sidecar.workspace.files import FileProblem
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.dialogs import Dialogs
+    from acp_sidecar.editor.elicitation import Forms
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.lenses import Lenses
     from acp_sidecar.editor.progress import Progress
@@ -50,6 +52,7 @@ class Operations:
     lenses: Lenses
     progress: Progress
     dialogs: Dialogs
+    forms: Forms
     default_cwd: Callable[[], str | None]
 
     def session(self, argument: Argument) -> SessionView:
@@ -349,6 +352,20 @@ async def _answer(on: Operations, argument: Argument) -> Json:
     return {}
 
 
+async def _elicitations(on: Operations, argument: Argument) -> Json:
+    return [elicitation(asked) for asked in on.client.elicitations()]
+
+
+async def _answer_elicitation(on: Operations, argument: Argument) -> Json:
+    request_id, action = required_text(argument, "requestId"), required_text(argument, "action")
+    content = argument.get("content")
+    if content is not None and content != [] and not isinstance(content, Mapping):
+        raise CommandError("'content' must be an object, a field a name.", INVALID_PARAMS)
+    filled = {**on.forms.picked(request_id), **(content or {})} if action == "accept" else None
+    on.client.answer_elicitation(request_id, action, filled)
+    return {}
+
+
 async def _login(on: Operations, argument: Argument) -> Json:
     agent = required_text(argument, "agent")
     method_id, cwd, env = text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
@@ -392,6 +409,8 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.checkpoint.restore": _checkpoint_restore,
     "acp.permission.pending": _pending,
     "acp.permission.answer": _answer,
+    "acp.elicitation.pending": _elicitations,
+    "acp.elicitation.answer": _answer_elicitation,
     "acp.agent.login": _login,
     "acp.agent.logout": _logout,
     "acp.agent.restart": _restart,

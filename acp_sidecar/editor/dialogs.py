@@ -65,6 +65,20 @@ class Dialogs:
             self._waiting.append(question)
             self._arrived.set()
 
+    async def choose(self, question: Question) -> str | None:
+        """Put a question of our own; the id of what the user chose, None for no answer."""
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def answered(option_id: str | None) -> None:
+            if not answer.done():
+                answer.set_result(option_id)
+
+        self.ask(question, answered)
+        try:
+            return await answer
+        finally:
+            self.withdraw(question.request_id)
+
     def own_questions(self) -> list[Question]:
         """The questions that wait and are the sidecar's own."""
         return [question for question, _ in self._answered.values()]

@@ -14,7 +14,7 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.acp.values import frozen
 from acp_sidecar.session.message import Message
-from acp_sidecar.session.question import Permission
+from acp_sidecar.session.question import Elicited, Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
 from acp_sidecar.session.toolcall import ToolCall
 
@@ -92,6 +92,11 @@ class PermissionChanged:
 
 
 @frozen(eq=False)
+class ElicitationChanged:
+    elicited: Elicited
+
+
+@frozen(eq=False)
 class StatusChanged:
     status: str
     stop_reason: str | None
@@ -110,5 +115,6 @@ Change: TypeAlias = (
     | CompactionChanged
     | TerminalChanged
     | PermissionChanged
+    | ElicitationChanged
     | StatusChanged
 )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from attrs import evolve
 
 from acp_sidecar.acp import model
+from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
 from acp_sidecar.session import change
@@ -18,7 +19,7 @@ from acp_sidecar.session.calls import Calls
 from acp_sidecar.session.change import Change
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
-from acp_sidecar.session.question import Permission
+from acp_sidecar.session.question import Elicited, Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
 from acp_sidecar.session.timeline import Entry, Record, Timeline
 from acp_sidecar.session.toolcall import ToolCall
@@ -64,12 +65,12 @@ class Session:
             "reason": None,
         }
         self.queue: Json = []
-        self.elicitations: Json = []
         self._timeline = Timeline()
         self._messages = Messages(self._timeline)
         self._calls = Calls(self._timeline)
         self._terminals: dict[str, Terminal] = {}
         self._waiting: dict[str, Permission] = {}
+        self._eliciting: dict[str, Elicited] = {}
         self._prompts = 0
         self._turn_cancelled = False
         self._heard_in: set[int] = set()
@@ -83,7 +84,7 @@ class Session:
         """``idle``, ``running``, ``requires_action``, ``closed`` or ``dead``."""
         if self._ended:
             return self._ended
-        if self._waiting:
+        if self._waiting or self._eliciting:
             return "requires_action"
         return "running" if self._prompts else "idle"
 
@@ -116,6 +117,10 @@ class Session:
     @property
     def permissions(self) -> list[Permission]:
         return self._timeline.all(Permission)
+
+    @property
+    def elicitations(self) -> list[Elicited]:
+        return self._timeline.all(Elicited)
 
     @property
     def notices(self) -> list[NoticeEntry]:
@@ -166,7 +171,7 @@ class Session:
             "usage": self.usage and {"cost": None, **encode(self.usage)},
             "terminals": _all_json(self.terminals),
             "permissions": _all_json(self.permissions),
-            "elicitations": self.elicitations,
+            "elicitations": _all_json(self.elicitations),
             "notices": _all_json(self.notices),
             "compactions": _all_json(self.compactions),
             "changes": self.changes,
@@ -273,6 +278,30 @@ class Session:
         permission.option_id = option_id
         return [change.PermissionChanged(permission), *self._moved()]
 
+    def elicitation_asked(self, request_id: str, asked: Elicitation) -> list[Change]:
+        """The agent wants to know something of the user. ``request_id`` is ours."""
+        changes = self._heard()
+        elicited = Elicited(request_id, asked, self.turn, f"elicitation:{request_id}")
+        self._eliciting[request_id] = elicited
+        self._timeline.add("elicitation", request_id, elicited)
+        return [*changes, change.ElicitationChanged(elicited), *self._moved()]
+
+    def elicitation_closed(self, request_id: str, action: Action) -> list[Change]:
+        """It was answered: accepted, declined or cancelled."""
+        elicited = self._eliciting.pop(request_id, None)
+        if elicited is None:
+            return []
+        elicited.state = "cancelled" if action == "cancel" else "answered"
+        elicited.action = action
+        return [change.ElicitationChanged(elicited), *self._moved()]
+
+    def elicitation_completed(self, request_id: str) -> list[Change]:
+        """What the user was sent to a page for is done, the agent says."""
+        found = [each for each in self.elicitations if each.request_id == request_id]
+        for elicited in found:
+            elicited.completed = True
+        return [change.ElicitationChanged(elicited) for elicited in found]
+
     # --- status and ends -----------------------------------------------------------------
 
     def _moved(self) -> list[Change]:
@@ -291,6 +320,8 @@ class Session:
         changes = self._messages.settle(self.turn)
         for request_id in list(self._waiting):
             changes += self.permission_closed(request_id, "cancelled")
+        for request_id in list(self._eliciting):
+            changes += self.elicitation_closed(request_id, "cancel")
         return changes + self._calls.close(calls)
 
     def _end(self, how: Literal["closed", "dead"], calls: str) -> list[Change]:

@@ -2,7 +2,7 @@
 
 A block has the field names of the state, and an ``id`` that is unique in the session and
 a ``kind`` that says what it is (``message``, ``toolCall``, ``plan``, ``permission``,
-``notice``, ``compaction``). A tool call's own ``kind`` is under ``toolKind``.
+``elicitation``, ``notice``, ``compaction``). A tool call's own ``kind`` is under ``toolKind``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 from acp_sidecar.session.change import (
     Change,
     CompactionChanged,
+    ElicitationChanged,
     MessageChanged,
     NoticeAdded,
     PermissionChanged,
@@ -62,6 +63,8 @@ def changed_keys(changes: list[Change]) -> list[str]:
                 keys[plan.key] = None
             case PermissionChanged(permission=permission):
                 keys[permission.key] = None
+            case ElicitationChanged(elicited=elicited):
+                keys[elicited.key] = None
             case NoticeAdded(notice=notice):
                 keys[notice.key] = None
             case CompactionChanged(compaction=compaction):

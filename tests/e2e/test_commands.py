@@ -59,6 +59,8 @@ COMMANDS = {
     "acp.checkpoint.restore",
     "acp.permission.pending",
     "acp.permission.answer",
+    "acp.elicitation.pending",
+    "acp.elicitation.answer",
     "acp.agent.login",
     "acp.agent.logout",
     "acp.agent.restart",

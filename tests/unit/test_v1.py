@@ -398,6 +398,7 @@ def test_S02_initialize_says_exactly_what_we_implement() -> None:
             "terminal": False,
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
             "auth": {"terminal": True},
+            "elicitation": {"form": {}, "url": {}},
         },
         "clientInfo": {"name": "acp-sidecar", "version": __version__, "title": "ACP sidecar"},
     }
