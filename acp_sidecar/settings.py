@@ -53,6 +53,7 @@ class Settings:
     initialize_timeout: float = 60
     cancel_timeout: float = 10
     dialog_reminder: float = 60
+    terminals_enabled: bool = True
     terminals_outside_roots: str = "ask"
     terminal_output_bytes: int = 8 * 1024 * 1024
     line_bytes: int = 256 * 1024 * 1024
@@ -197,7 +198,8 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "timeouts.initialize": ("initialize_timeout", _positive),
     "timeouts.cancel": ("cancel_timeout", _positive),
     "timeouts.dialogReminder": ("dialog_reminder", _positive),
-    "terminals.outsideRoots": ("terminals_outside_roots", _one_of("ask")),
+    "terminals.enabled": ("terminals_enabled", _boolean),
+    "terminals.outsideRoots": ("terminals_outside_roots", _one_of("ask", "allow", "deny")),
     "terminals.maxOutputBytes": ("terminal_output_bytes", _size),
     "limits.lineBytes": ("line_bytes", _size),
     "reportReverts": ("report_reverts", _boolean),
@@ -240,7 +242,28 @@ def merge(
         # Whose value it is cannot be told, and a workspace must not let itself be written.
         del changed["review_mode"]
         problems.append(Problem("review.mode", "is 'before' in your own settings, and stays so"))
+    if not user:
+        _keep_strict(settings, changed, problems)
     return evolve(settings, **changed), tuple(problems)
+
+
+_LOOSER: Final = ("deny", "ask", "allow")
+
+
+def _keep_strict(settings: Settings, changed: dict[str, Any], problems: list[Problem]) -> None:
+    """A workspace may forbid an agent's commands more than the user does, never less."""
+    if changed.get("terminals_enabled") and not settings.terminals_enabled:
+        del changed["terminals_enabled"]
+        problems.append(Problem("terminals.enabled", "is false in your own settings, and stays so"))
+    mine, wanted = settings.terminals_outside_roots, changed.get("terminals_outside_roots")
+    if wanted is not None and _LOOSER.index(wanted) > _LOOSER.index(mine):
+        del changed["terminals_outside_roots"]
+        problems.append(
+            Problem(
+                "terminals.outsideRoots",
+                f"is {mine!r} in your own settings; a workspace cannot allow more",
+            )
+        )
 
 
 def _agents(value: Any, problems: list[Problem]) -> dict[str, AgentSetting]:

@@ -11,6 +11,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from attrs import evolve
+
 from acp_sidecar.acp import v1
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, Event, Json
@@ -102,6 +104,8 @@ class Agent:
         self.key = (entry.name, cwd)
         self.wire = v1
         self.info = AgentInfo(protocol_version=v1.PROTOCOL_VERSION)
+        self.offered = evolve(v1.OFFERED, terminal=settings.terminals_enabled)
+        """What this agent is told that we can do."""
         self.gone: AgentGone | None = None
         self.process: AgentProcess | None = None
         self._entry = entry
@@ -199,7 +203,7 @@ class Agent:
         )
 
     async def _greet(self) -> AgentInfo:
-        request = self.wire.initialize()
+        request = self.wire.initialize(self.offered)
         try:
             info = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:

@@ -37,6 +37,7 @@ from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.survey import Survey
+from acp_sidecar.client.terminals import Jobs, Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, ToolCallChanged
@@ -96,6 +97,7 @@ class LiveSession:
         logins: Logins,
         settings: Settings,
         spawn: Spawn,
+        jobs: Jobs,
         opened_with: OpenedWith = ((), ()),
     ) -> None:
         self.state = state
@@ -122,6 +124,7 @@ class LiveSession:
         self.opened_with = opened_with
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
+        self.terminals = Terminals(self, jobs)
         self._permissions = permissions
         self._elicitations = elicitations
         self._logins = logins
@@ -201,6 +204,10 @@ class LiveSession:
     async def log_in(self, said: str) -> bool:
         """The agent wants a login in the middle of the session; whether there was one."""
         return await self._logins.offer(self.agent, said)
+
+    async def consent(self, request: PermissionRequest) -> bool:
+        """Whether the user lets us do for the agent what ``request`` says."""
+        return await self._permissions.consent(request, self.agent, self)
 
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
@@ -297,6 +304,18 @@ class LiveSession:
         real = self.touch(diff.path, late=True)
         if self.ledger is not None and real is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
+
+    def command_began(self, terminal_id: str) -> None:
+        """A command of the agent's begins to run here."""
+        if self._survey is not None:
+            self._survey.command_began(terminal_id)
+
+    def command_ended(self, terminal_id: str) -> None:
+        """That command has ended: look again at the files."""
+        if self._survey is not None:
+            self._survey.command_ended(terminal_id)
+            self._survey_due = True
+        self.review_soon()
 
     def look_ahead(self) -> None:
         """The session is open, and will soon be prompted."""
@@ -435,6 +454,7 @@ class LiveSession:
         self.ended = True
         self.turns.end(reason)
         self.publish(self.state.died(reason) if reason else self.state.close())
+        self.terminals.end()
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()

@@ -107,7 +107,9 @@ class Routes:
 
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         answer = _METHODS.get(request.method)
-        if answer is None:
+        if answer is None or (
+            request.method.startswith("terminal/") and not agent.offered.terminal
+        ):
             request.error(
                 wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
             )
@@ -159,6 +161,36 @@ class Routes:
         if session is not None:
             session.answer_with(files.write(session, request, params), request)
 
+    def _create_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.create_terminal(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.answer_with(session.terminals.create(request, params), request)
+
+    def _terminal_output(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.output(request, params.terminal_id)
+
+    def _wait_for_exit(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.wait_for_exit(request, params.terminal_id)
+
+    def _kill_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.kill(request, params.terminal_id)
+
+    def _release_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.release(request, params.terminal_id)
+
     def _session_of(
         self, agent: Agent, request: IncomingRequest, agent_session_id: str
     ) -> LiveSession | None:
@@ -177,4 +209,9 @@ _METHODS: Final[Mapping[str, Callable[[Routes, Agent, IncomingRequest], None]]] 
     "elicitation/create": Routes._create_elicitation,
     "fs/read_text_file": Routes._read_text_file,
     "fs/write_text_file": Routes._write_text_file,
+    "terminal/create": Routes._create_terminal,
+    "terminal/output": Routes._terminal_output,
+    "terminal/wait_for_exit": Routes._wait_for_exit,
+    "terminal/kill": Routes._kill_terminal,
+    "terminal/release": Routes._release_terminal,
 }

@@ -5,6 +5,7 @@ ACP, "Session Setup". Implements ``ports.Client``.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
+from acp_sidecar.client.terminals import Jobs
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
@@ -81,6 +83,7 @@ class Sessions:
         self._permissions = Permissions(editor)
         self._elicitations = Elicitations(editor)
         self._routes = Routes(self._permissions, self._elicitations, self._lost)
+        self._jobs = Jobs(spawn)
         self._pool = Pool(
             editor,
             catalog,
@@ -318,6 +321,7 @@ class Sessions:
             roots=roots.paths,
             protocol_version=agent.info.protocol_version,
             agent_session_id=opened.agent_session_id,
+            terminal_limit=settings.terminal_output_bytes,
         )
         ledger = None
         if settings.review_mode != "off":
@@ -336,6 +340,7 @@ class Sessions:
             self._logins,
             settings,
             self._spawn,
+            self._jobs,
             opened_with,
         )
         session.loading = session.quiet = loading
@@ -452,6 +457,20 @@ class Sessions:
         self._routes.detach(session)
         self._sessions.pop(session.state.session_id, None)
 
+    async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
+        """End the command in a terminal, whichever session it is of where none is named."""
+        chosen = self.sessions() if session_id is None else (self.session(session_id),)
+        for session in chosen:
+            if session.terminals.has(terminal_id):
+                await session.terminals.kill_for_user(terminal_id)
+                return
+        if any(session.state.terminal(terminal_id) for session in chosen):
+            raise NotOffered(
+                "This command is not to be ended from here: it is over, or the agent runs it "
+                "by itself. acp.session.cancel ends the turn."
+            )
+        raise NoSession(f"There is no terminal {terminal_id!r}.")
+
     # --- questions ----------------------------------------------------------------------------
 
     def questions(self) -> tuple[Question, ...]:
@@ -517,7 +536,12 @@ class Sessions:
         for session in self.sessions():
             session.end(None)
             session.put_away()
-        await self._pool.stop()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._jobs.stop())
+                group.create_task(self._pool.stop())
+        finally:
+            self._jobs.kill()
 
 
 def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:

@@ -119,6 +119,16 @@ class Survey:
         self._spans.append(span)
         return span.is_command
 
+    def command_began(self, key: str) -> None:
+        """A command of the agent's begins to run here, outside of any call; ``key`` names it."""
+        self._open[key] = _Span(self._clock(), None, True)
+
+    def command_ended(self, key: str) -> None:
+        """It has ended, and may just have changed files."""
+        span = self._open.pop(key, None)
+        if span is not None:
+            self._spans.append(evolve(span, end=self._clock()))
+
     def before(self, path: Path) -> Said | None:
         """What a file said when the prompt went out, where it has changed since while a call
         was at work; None where that is not known, or not so."""

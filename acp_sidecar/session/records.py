@@ -1,4 +1,4 @@
-"""The smaller things a session keeps: plans, terminals, notices, compactions."""
+"""The smaller things a session keeps: plans, notices, compactions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from acp_sidecar.acp.model import (
     JsonObject,
     Notice,
     PlanEntry,
-    TerminalUpdate,
 )
 from acp_sidecar.session.message import Blocks
-from acp_sidecar.session.text import GrowingText
 
 
 @define(eq=False)
@@ -36,40 +34,6 @@ class Plan:
             "planId": self.plan_id,
             "entries": encode(self.entries),
             "_meta": self.meta,
-        }
-
-
-@define(eq=False)
-class Terminal:
-    """A command's output, as text."""
-
-    terminal_id: str
-    command: str | None = None
-    cwd: str | None = None
-    output: GrowingText = field(factory=GrowingText)
-    truncated: bool = False
-    exit_status: JsonObject | None = None
-
-    def patch(self, update: TerminalUpdate) -> None:
-        if update.command is not UNSET:
-            self.command = update.command
-        if update.cwd is not UNSET:
-            self.cwd = update.cwd
-        if update.output is not UNSET:
-            self.output = GrowingText(update.output or "")
-        if update.truncated is not UNSET:
-            self.truncated = bool(update.truncated)
-        if update.exit_status is not UNSET:
-            self.exit_status = update.exit_status
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "terminalId": self.terminal_id,
-            "command": self.command,
-            "cwd": self.cwd,
-            "output": str(self.output),
-            "truncated": self.truncated,
-            "exitStatus": self.exit_status,
         }
 
 

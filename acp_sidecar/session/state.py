@@ -13,14 +13,16 @@ from attrs import evolve
 from acp_sidecar.acp import model
 from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.encoding import encode
-from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
+from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json, JsonObject, TerminalContent
+from acp_sidecar.acp.terminal_meta import terminal_events
 from acp_sidecar.session import change
 from acp_sidecar.session.calls import Calls
 from acp_sidecar.session.change import Change
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
 from acp_sidecar.session.question import Elicited, Permission
-from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
+from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
+from acp_sidecar.session.terminals import LIMIT, Terminal, Terminals
 from acp_sidecar.session.timeline import Entry, Record, Timeline
 from acp_sidecar.session.toolcall import ToolCall
 
@@ -36,7 +38,9 @@ class Session:
         roots: Iterable[str],
         protocol_version: int = 1,
         agent_session_id: str | None = None,
+        terminal_limit: int = LIMIT,
     ) -> None:
+        """``terminal_limit``: bytes kept of the output of each terminal."""
         self.session_id = session_id
         self.agent_session_id = agent_session_id
         self.agent = agent
@@ -68,7 +72,7 @@ class Session:
         self._timeline = Timeline()
         self._messages = Messages(self._timeline)
         self._calls = Calls(self._timeline)
-        self._terminals: dict[str, Terminal] = {}
+        self._terminals = Terminals(terminal_limit)
         self._waiting: dict[str, Permission] = {}
         self._eliciting: dict[str, Elicited] = {}
         self._prompts = 0
@@ -132,7 +136,11 @@ class Session:
 
     @property
     def terminals(self) -> list[Terminal]:
-        return list(self._terminals.values())
+        return self._terminals.all()
+
+    def terminal(self, terminal_id: str) -> Terminal | None:
+        """The terminal of this id, ours or one the agent tells of."""
+        return self._terminals.get(terminal_id)
 
     def tool_call(self, tool_call_id: str) -> ToolCall | None:
         """The latest call with this id, also where nothing is shown of it yet."""
@@ -262,6 +270,7 @@ class Session:
         tool_call = request.tool_call
         if tool_call is not None and tool_call.tool_call_id:
             changes += self._calls.asked(tool_call, self.turn)
+            self._show_terminals(tool_call.tool_call_id, model.given(tool_call.content, ()))
         permission = Permission(request_id, request, message, self.turn, f"permission:{request_id}")
         self._waiting[request_id] = permission
         self._timeline.add("permission", request_id, permission)
@@ -301,6 +310,36 @@ class Session:
         for elicited in found:
             elicited.completed = True
         return [change.ElicitationChanged(elicited) for elicited in found]
+
+    # --- terminals of ours --------------------------------------------------------------
+
+    def terminal_began(
+        self,
+        terminal_id: str,
+        command: str,
+        cwd: str,
+        limit: int | None = None,
+        fallback: str | None = None,
+    ) -> list[Change]:
+        """A command of the agent's begins to run here; see :meth:`Terminals.begin`."""
+        terminal = self._terminals.begin(terminal_id, command, cwd, limit, fallback)
+        return [*self._heard(), change.TerminalChanged(terminal)]
+
+    def terminal_wrote(self, terminal_id: str, data: bytes) -> list[Change]:
+        """The command in a terminal of ours has written this."""
+        terminal = self._terminals.get(terminal_id)
+        if terminal is None:
+            return []
+        self._terminals.wrote(terminal, data)
+        return [change.TerminalChanged(terminal)]
+
+    def terminal_ended(self, terminal_id: str, exit_status: JsonObject) -> list[Change]:
+        """The command in a terminal of ours has ended: ``{exitCode, signal}``."""
+        terminal = self._terminals.get(terminal_id)
+        if terminal is None:
+            return []
+        terminal.exit_status = exit_status
+        return [change.TerminalChanged(terminal)]
 
     # --- status and ends -----------------------------------------------------------------
 
@@ -360,10 +399,30 @@ class Session:
         return [*changes, self._messages.upsert(event, self.turn)]
 
     def _tool_call(self, event: model.ToolCallUpsert, replay: bool) -> list[Change]:
-        return self._heard() + self._calls.upsert(event, self.turn)
+        meta = model.given(event.meta, None)
+        told = terminal_events(meta) if meta else ()
+        if told and meta:
+            # It is in the terminal: a copy in the call would be sent with every update.
+            kept = {key: item for key, item in meta.items() if key != "terminal_output"}
+            event = evolve(event, meta=kept)
+        changes = self._heard() + self._calls.upsert(event, self.turn)
+        content = model.given(event.content, ())
+        if content:
+            self._show_terminals(event.tool_call_id, content)
+        for each in told:
+            changes += self._terminal(each, replay)
+        return changes
 
     def _tool_call_chunk(self, event: model.ToolCallContentChunk, replay: bool) -> list[Change]:
-        return self._heard() + self._calls.chunk(event, self.turn)
+        changes = self._heard() + self._calls.chunk(event, self.turn)
+        self._show_terminals(event.tool_call_id, [event.content])
+        return changes
+
+    def _show_terminals(self, tool_call_id: str, content: Iterable[model.ToolCallContent]) -> None:
+        call = self._calls.get(tool_call_id)
+        for item in content:
+            if call is not None and isinstance(item, TerminalContent):
+                self._terminals.show_in(item.terminal_id, call.key)
 
     def _plan(self, event: model.PlanUpdate, replay: bool) -> list[Change]:
         changes = self._heard()
@@ -430,15 +489,11 @@ class Session:
         self.usage = event
         return [change.UsageChanged(event)]
 
-    def _terminal(self, event: model.TerminalUpdate, replay: bool) -> list[Change]:
-        terminal = self._terminals.setdefault(event.terminal_id, Terminal(event.terminal_id))
-        terminal.patch(event)
-        return [change.TerminalChanged(terminal)]
-
-    def _terminal_output(self, event: model.TerminalOutput, replay: bool) -> list[Change]:
-        terminal = self._terminals.setdefault(event.terminal_id, Terminal(event.terminal_id))
-        terminal.output.append(event.text)
-        return [change.TerminalChanged(terminal, appended=event.text)]
+    def _terminal(
+        self, event: model.TerminalUpdate | model.TerminalOutput, replay: bool
+    ) -> list[Change]:
+        terminal = self._terminals.told(event)
+        return [] if terminal is None else [change.TerminalChanged(terminal)]
 
 
 def _all_json(items: Iterable[Any]) -> list[dict[str, Any]]:
@@ -464,7 +519,7 @@ _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
     model.CompactionUpdate: Session._compaction,
     model.CompactionSummaryChunk: Session._compaction_chunk,
     model.TerminalUpdate: Session._terminal,
-    model.TerminalOutput: Session._terminal_output,
+    model.TerminalOutput: Session._terminal,
     model.TurnStarted: Session._turn_started,
     model.TurnEnded: Session._turn_ended,
 }

@@ -17,13 +17,16 @@ from acp_sidecar.session.change import (
     NoticeAdded,
     PermissionChanged,
     PlanChanged,
+    TerminalChanged,
     ToolCallChanged,
 )
 from acp_sidecar.session.state import Session
-from acp_sidecar.session.timeline import Entry, Record
+from acp_sidecar.session.timeline import Entry
 
 CUT: Final = 65536
 """Characters of one string that a block carries; the state has all of them."""
+TAIL: Final = 16384
+"""Bytes of a terminal's output that the block of a tool call carries."""
 
 
 def block(session: Session, entry: Entry, *, cut: int | None = CUT) -> dict[str, Any]:
@@ -32,15 +35,12 @@ def block(session: Session, entry: Entry, *, cut: int | None = CUT) -> dict[str,
     Strings longer than ``cut`` characters are shortened to their end, where output is
     newest, and the block says ``truncated: true``. None: nothing is shortened.
     """
-    return record_block(session.record(entry), entry.type, cut=cut)
-
-
-def record_block(record: Record, kind: str, *, cut: int | None = CUT) -> dict[str, Any]:
-    """The block of a record; ``kind`` is the type of its entry."""
+    record = session.record(entry)
     fields = record.to_json()
-    if kind == "toolCall":
+    if entry.type == "toolCall":
         fields["toolKind"] = fields.pop("kind")
-    written = {**fields, "id": record.key, "kind": kind}
+        fields["content"] = _with_terminals(session, fields["content"])
+    written = {**fields, "id": record.key, "kind": entry.type}
     if cut is None:
         return written
     shortener = _Shortener(cut)
@@ -69,9 +69,21 @@ def changed_keys(changes: list[Change]) -> list[str]:
                 keys[notice.key] = None
             case CompactionChanged(compaction=compaction):
                 keys[compaction.key] = None
+            case TerminalChanged(terminal=terminal):
+                keys.update(terminal.shown_in)
             case _:
                 pass
     return list(keys)
+
+
+def _with_terminals(session: Session, content: list[Any]) -> list[Any]:
+    """A tool call's content, in which a terminal has what is known of it beside its id."""
+    return [
+        {**item, "terminal": found.to_json(TAIL)}
+        if item.get("type") == "terminal" and (found := session.terminal(item["terminalId"]))
+        else item
+        for item in content
+    ]
 
 
 class _Shortener:

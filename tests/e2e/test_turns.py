@@ -34,8 +34,11 @@ async def test_S02_what_goes_over_the_wire(
     assert initialize["params"]["protocolVersion"] == 1
     assert initialize["params"]["clientCapabilities"] == {
         "fs": {"readTextFile": True, "writeTextFile": True},
-        "terminal": False,
+        "terminal": True,
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        "auth": {"terminal": True},
+        "elicitation": {"form": {}, "url": {}},
+        "_meta": {"terminal_output": True},
     }
     assert new["params"] == {"cwd": str(ws), "mcpServers": []}
     assert prompt["params"] == {
