@@ -20,7 +20,9 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve, field, frozen
 
-USER_ONLY: Final = frozenset({"agents", "permissions"})
+from acp_sidecar.acp.v1_requests import mcp_server
+
+USER_ONLY: Final = frozenset({"agents", "permissions", "mcpServers"})
 """Top-level settings that ``workspace/configuration`` cannot set."""
 
 
@@ -59,6 +61,8 @@ class Settings:
     line_bytes: int = 256 * 1024 * 1024
     report_reverts: bool = True
     mcp_editor_tools: bool = False
+    mcp_servers: tuple[Mapping[str, Any], ...] = ()
+    """As ACP writes them."""
 
 
 @frozen
@@ -161,6 +165,21 @@ def _environment(value: Any) -> Mapping[str, str]:
     return dict(value)
 
 
+def _servers(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """A list of MCP servers, or an object with a name for each, as many programs have it."""
+    if isinstance(value, Mapping):
+        value = [
+            {"name": name, **server} if isinstance(server, Mapping) else server
+            for name, server in value.items()
+        ]
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        raise Misfit("must be a list of MCP servers, or an object of them by name")
+    try:
+        return tuple(mcp_server(server) for server in value)
+    except (ValueError, TypeError) as error:
+        raise Misfit(f"{error}") from error
+
+
 _AGENT_FIELDS: Final[Mapping[str, Check]] = {
     "command": _text,
     "args": _texts,
@@ -204,6 +223,7 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "limits.lineBytes": ("line_bytes", _size),
     "reportReverts": ("report_reverts", _boolean),
     "mcpEditorTools": ("mcp_editor_tools", _boolean),
+    "mcpServers": ("mcp_servers", _servers),
 }
 _GROUPS: Final = frozenset(name.split(".")[0] for name in _TABLE if "." in name)
 _OBJECTS: Final = _GROUPS | {"agents"}

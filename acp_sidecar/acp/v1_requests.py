@@ -126,6 +126,8 @@ def mcp_server(given: Mapping[str, Any]) -> JsonDict:
     where the server has neither ``command`` nor ``url``.
     """
     server = dict(given)
+    if server.get("name") is None:
+        server.pop("name", None)
     transport = server.get("type")
     if transport == "stdio":
         del server["type"]

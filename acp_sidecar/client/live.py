@@ -14,11 +14,13 @@ from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
     CompactionSummaryChunk,
     CompactionUpdate,
+    ConfigOptionsUpdate,
     ContentBlock,
     Diff,
     Event,
     MessageChunk,
     MessageUpsert,
+    ModeUpdate,
     Notice,
     PermissionRequest,
     PlanUpdate,
@@ -35,6 +37,7 @@ from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.survey import Survey
 from acp_sidecar.client.terminals import Jobs, Terminals
@@ -108,6 +111,7 @@ class LiveSession:
         self.editor = editor
         self.settings = settings
         self.seen = Seen()
+        self.settings_news = SettingsNews()
         self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
         self.answers = Tasks(spawn)
@@ -156,7 +160,11 @@ class LiveSession:
         self.heard += 1
         if self.told_again and isinstance(event, _HISTORY):
             return
+        before = (self.state.modes, self.state.config_options)
         self.publish(self.state.apply(event, replay=self.quiet))
+        if isinstance(event, ModeUpdate | ConfigOptionsUpdate) and not self.quiet:
+            for said in self.settings_news.of(before, self.state):
+                self.editor.tell("info", f"{visible(self.agent_name)} {said}")
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Tell the editor, and note the files the changes speak of."""

@@ -235,6 +235,7 @@ class Client(Protocol):
         agent: str | None,
         agent_session_id: str,
         cwd: str,
+        additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
         say: Callable[[str], None],
     ) -> SessionView: ...

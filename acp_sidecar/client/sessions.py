@@ -146,10 +146,11 @@ class Sessions:
         if additional_directories:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
-        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
         return await self._begin(
-            running, cwd, roots, "session/new", params, (additional_directories, mcp_servers)
+            running, cwd, roots, "session/new", params, (additional_directories, servers)
         )
 
     async def restore(
@@ -158,6 +159,7 @@ class Sessions:
         agent: str | None,
         agent_session_id: str,
         cwd: str,
+        additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[Mapping[str, Any]] = (),
         say: Callable[[str], None] = unheard,
     ) -> LiveSession:
@@ -167,7 +169,9 @@ class Sessions:
         A load replays the conversation as updates: they build the state and nothing else.
         """
         return await self._logins.tried(
-            lambda: self._restore(how, agent, agent_session_id, cwd, mcp_servers, say)
+            lambda: self._restore(
+                how, agent, agent_session_id, cwd, additional_directories, mcp_servers, say
+            )
         )
 
     async def _restore(
@@ -176,6 +180,7 @@ class Sessions:
         agent: str | None,
         agent_session_id: str,
         cwd: str,
+        additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
         say: Callable[[str], None],
     ) -> LiveSession:
@@ -194,12 +199,16 @@ class Sessions:
             ),
         }[how]
         _require(running, offered, capability)
-        roots = _roots(cwd, ())
-        params = _valid(lambda: build(agent_session_id, cwd, (), mcp_servers))
+        roots = _roots(cwd, additional_directories)
+        if additional_directories:
+            dirs = running.info.additional_directories
+            _require(running, dirs, "sessionCapabilities.additionalDirectories")
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        method = f"session/{how}"
+        method, opened_with = f"session/{how}", (additional_directories, servers)
         if how == "fork":
-            return await self._begin(running, cwd, roots, method, params, ((), mcp_servers))
+            return await self._begin(running, cwd, roots, method, params, opened_with)
         known = self._routes.find(running, agent_session_id)
         if known is not None:
             raise NoSession(
@@ -210,7 +219,7 @@ class Sessions:
             cwd,
             roots,
             SessionOpened(agent_session_id),
-            ((), mcp_servers),
+            opened_with,
             loading=True,
         )
 
@@ -224,6 +233,27 @@ class Sessions:
             self._forget(session)
             raise
         return session
+
+    def _servers(
+        self, agent: Agent, given: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Mapping[str, Any]]:
+        """The MCP servers of a session: those given, and those of the settings that the agent
+        can take and no given one has the name of."""
+        names = {server.get("name") for server in given}
+        usable: list[Mapping[str, Any]] = []
+        for server in self._settings().mcp_servers:
+            if server["name"] in names:
+                continue
+            lacking = lacking_for_servers(agent.info, [server])
+            if lacking is None:
+                usable.append(server)
+            else:
+                self._editor.tell(
+                    "info",
+                    f"{agent.name} does without the MCP server {server['name']} of your settings: "
+                    f"it does not offer {lacking}.",
+                )
+        return [*given, *usable]
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
         """One page of ``session/list``."""
@@ -405,8 +435,9 @@ class Sessions:
             raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
         agent = session.agent
         params = agent.wire.set_mode(session.state.agent_session_id or "", mode_id)
-        await self._pool.ask(agent, "session/set_mode", params)
-        session.publish(session.state.mode_set(mode_id))
+        with session.settings_news.asked(mode_id):
+            await self._pool.ask(agent, "session/set_mode", params)
+            session.publish(session.state.mode_set(mode_id))
 
     async def set_config_option(
         self, session_id: str | None, config_id: str, value: str | bool
@@ -420,11 +451,12 @@ class Sessions:
         agent = session.agent
         agent_session_id = session.state.agent_session_id or ""
         params = agent.wire.set_config_option(agent_session_id, config_id, value)
-        result = await self._pool.ask(agent, "session/set_config_option", params)
-        try:
-            session.happened(agent.wire.config_options(result))
-        except DecodeError as error:
-            raise _unreadable(agent, "session/set_config_option", error) from error
+        with session.settings_news.asked(value, config_id):
+            result = await self._pool.ask(agent, "session/set_config_option", params)
+            try:
+                session.happened(agent.wire.config_options(result))
+            except DecodeError as error:
+                raise _unreadable(agent, "session/set_config_option", error) from error
 
     async def close(self, session_id: str | None) -> None:
         """Close a session on both sides; an agent that does not answer is not waited for."""

@@ -112,10 +112,13 @@ def _restore(how: Restoring) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
         name, agent_session_id = text(argument, "agent"), required_text(argument, "agentSessionId")
         cwd, servers = on.cwd(argument), objects(argument, "mcpServers")
+        directories = [_absolute(path) for path in texts(argument, "additionalDirectories")]
         session = await _with_progress(
             on,
             "Opening the session",
-            lambda say: on.client.restore(how, name, agent_session_id, cwd, servers, say),
+            lambda say: on.client.restore(
+                how, name, agent_session_id, cwd, directories, servers, say
+            ),
         )
         return _opened(session)
 
