@@ -184,13 +184,17 @@ class Ledger:
             tracked = self._tracked
             for path in tuple(tracked.entries) if paths is None else paths:
                 entry = tracked.entries.get(path)
-                if entry is not None and patient and self._files.just_loaded(path):
+                if entry is not None and patient and self._unclear(path):
                     later = True
                 elif entry is not None:
                     tracked.observe(entry, by_agent=tracked.in_turn)
             tracked.join_moves()
             self._history.flush(urgent=True)
         return later
+
+    def _unclear(self, path: Path) -> bool:
+        files = self._files
+        return files.just_loaded(path) or files.at_work(path) or files.half_written(path)
 
     # --- what there is ------------------------------------------------------------------------
 

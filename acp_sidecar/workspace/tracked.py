@@ -27,13 +27,15 @@ from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.texts import BOM, Said
+from acp_sidecar.workspace.shelf import Kept, Shelf
+from acp_sidecar.workspace.texts import Said
 
 log = logging.getLogger(__name__)
 
 _PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
 """Names of files that agents write first and then put in the place of another."""
+
+_LOST_KEPT: Final = 16
 
 Listener: TypeAlias = Callable[[Entry, State, Who], None]
 """Told that a file has come to say something else, what it was before, and by whose hand."""
@@ -77,7 +79,7 @@ class Tracked:
         if said is None:
             return None
         entry = Entry(path, self.changer.clean(said), self.turn, disk.stamp(path))
-        entry.last_save, _ = self.files.last_save(path)
+        self._seen_so_far(entry)
         old = self._moved_here(entry)
         self.entries[path] = entry
         if old is not None:
@@ -104,18 +106,19 @@ class Tracked:
         if entry is None:
             before = outcome.before
             entry = Entry(path, self.changer.clean(before), self.turn, None)
-            entry.last_save, _ = self.files.last_save(path)
+            self._seen_so_far(entry)
             self.entries[path] = entry
         if entry.busy:
             self._late.append((path, outcome))
             return
         if outcome.where != "nowhere":
             # It may have written the disk by itself just before.
-            self._take_saved(entry)
+            self._take_sightings(entry, by_agent=self.in_turn, until=outcome.after)
             before = outcome.before
             its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
             self.move(entry, before, "agent" if its else "user")
             self.move(entry, outcome.after, "agent")
+            entry.guess = None
             entry.last_write = self.files.last_write(path)
             entry.stamp = outcome.after.stamp or entry.stamp
         self.observe(entry, by_agent=self.in_turn)
@@ -133,12 +136,17 @@ class Tracked:
         self, path: Path, before_it: Callable[[FileText], FileText | Missing | None]
     ) -> None:
         entry = self.touch(path)
-        if entry is None or entry.heard_in_turn != self.turn or entry.state.changed:
+        if entry is None or entry.heard_in_turn != self.turn:
             return
-        now = entry.state.now.get()
+        # Of several places in a file each may be told on its own.
+        again = entry.state is entry.reported
+        if not again and (entry.reported is not None or entry.state.changed):
+            return
+        now = entry.state.baseline() if again else entry.state.now.get()
         before = before_it(now) if isinstance(now, FileText) else None
         if before is not None:
             self.put(entry, self.changer.reported(path, entry.state, before), "agent")
+            entry.heard_in_turn, entry.reported = self.turn, entry.state
 
     def observe_all(self, *, by_agent: bool) -> None:
         """Look at every file again."""
@@ -152,28 +160,62 @@ class Tracked:
         is the user's: what an agent puts there comes through :meth:`wrote`.
         """
         now = entry.state.now
-        if entry.busy or self.files.still(entry.path, now.stamp, missing=now.is_missing):
+        if entry.busy or self.files.at_work(entry.path):
+            return
+        fresh = any(True for _ in self.files.sightings(entry.path, entry.last_sighting))
+        if not fresh and self.files.still(entry.path, now.stamp, missing=now.is_missing):
+            return
+        if not by_agent and not fresh and self.files.half_written(entry.path):
             return
         stamp, before = disk.stamp(entry.path), entry.stamp
         entry.stamp = stamp
         said = self.said(entry.path)
         if said is None:
             return
-        self._take_saved(entry)
-        if stamp != before and isinstance(said, FileText) and said.source == "buffer":
-            between = self.files.typed_on(entry.path)
-            if between is not None:
-                self._take_in(entry, between, before, by_agent=by_agent)
-        self._take_in(entry, said, before, by_agent=by_agent and stamp != before)
+        if by_agent and stamp != before and isinstance(said, FileText) and said.source == "buffer":
+            entry.agents_stamp = stamp
+        self._take_sightings(entry, by_agent=by_agent)
+        its = (by_agent and stamp != before) or self._came_to_light(entry, said)
+        self._take_in(entry, said, before, by_agent=its)
 
-    def _take_saved(self, entry: Entry) -> None:
-        """What the user has saved since is theirs, also where it has been written over."""
-        number, saved = self.files.last_save(entry.path)
-        if number <= entry.last_save:
-            return
-        entry.last_save = number
-        text = FileText(saved.removeprefix(BOM), "buffer")
-        self._take_in(entry, text, entry.stamp, by_agent=False)
+    def _seen_so_far(self, entry: Entry) -> None:
+        for sighting in self.files.sightings(entry.path):
+            entry.last_sighting = sighting.number
+
+    def _take_sightings(
+        self, entry: Entry, *, by_agent: bool, until: FileText | None = None
+    ) -> None:
+        """What editors have loaded and saved since the file was last looked at, in order.
+
+        What the user has saved is theirs, also where it has been written over; what an editor
+        has loaded came from somebody else, also where the user has typed on since. ``until``:
+        what came later than this is known otherwise.
+        """
+        for sighting in self.files.sightings(entry.path, entry.last_sighting):
+            if until is not None and same(sighting.said, until):
+                break
+            entry.last_sighting = sighting.number
+            if sighting.saved:
+                if entry.guess is not None:
+                    # Found on disk in the middle of the saving, or overwritten by it.
+                    self.move(entry, entry.guess.get(), "agent")
+                self._take_in(entry, sighting.said, entry.stamp, by_agent=False)
+                continue
+            if sighting.given_up is not None:
+                self._take_in(entry, sighting.given_up, entry.stamp, by_agent=False)
+            its = by_agent or self._came_to_light(entry, sighting.said)
+            guess = entry.guess if sighting.doubtful else None
+            self._take_in(entry, sighting.said, entry.stamp, by_agent=its)
+            entry.guess = guess
+        if until is not None:
+            self._seen_so_far(entry)
+
+    def _came_to_light(self, entry: Entry, said: Said) -> bool:
+        """Whether a file says what came to be on disk while the agent was at work, and was
+        hidden by unsaved changes."""
+        if not isinstance(said, FileText) or said.stamp is None:
+            return False
+        return said.stamp == entry.agents_stamp
 
     def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
         author, number = self.files.author_of(entry.path, said) or (None, 0)
@@ -182,7 +224,10 @@ class Tracked:
             by_agent = author is self._author
         elif isinstance(said, FileText):
             by_agent = by_agent and self._is_agents(entry, said)
-        self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
+        guess, before = entry.guess, entry.state.now
+        changed = self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
+        if changed and by_agent and not number:
+            entry.guess = guess or before
 
     def _is_agents(self, entry: Entry, said: FileText) -> bool:
         """Whether a text that a file has come to say can be the agent's."""
@@ -202,14 +247,23 @@ class Tracked:
 
     # --- what becomes of them --------------------------------------------------------------
 
-    def move(self, entry: Entry, said: Said, who: Who, *, stamp: Stamp | None = None) -> None:
-        """A file says ``said`` now, by ``who``'s hand. ``stamp``: of the file before."""
+    def move(self, entry: Entry, said: Said, who: Who, *, stamp: Stamp | None = None) -> bool:
+        """A file says ``said`` now, by ``who``'s hand; whether that is something else than
+        before. ``stamp``: of the file before."""
         old = entry.state
+        if entry.lost_since is not old or who != "user":
+            entry.lost.clear()
         try:
-            state = self.changer.moved(entry.path, old, said, who)
+            if not same(said, old.now.get()):
+                entry.guess = None
+            state = self._as_it_was(entry, said) or self.changer.moved(entry.path, old, said, who)
+            entry.lost_since = state
             if same(said, old.now.get()):
                 entry.state = state
-                return
+                return False
+            if who == "user" and _loses(old, state):
+                entry.lost.append((_hash(old.now.get()), old))
+                del entry.lost[:-_LOST_KEPT]
         except FileProblem as problem:
             log.warning("%s: its changes so far are forgotten", problem)
             state = self.changer.clean(said)
@@ -219,6 +273,17 @@ class Tracked:
             elif old.now.is_missing:
                 entry.appeared = self.turn
         self.put(entry, state, who)
+        return True
+
+    def _as_it_was(self, entry: Entry, said: Said) -> State | None:
+        """The state in which a file said this, where the user has undone what they did to it."""
+        if not entry.lost:
+            return None
+        wanted = _hash(said)
+        for key, state in reversed(entry.lost):
+            if key == wanted and same(state.now.get(), said):
+                return evolve(state, now=Kept.of(said, self.changer.shelf))
+        return None
 
     def put(self, entry: Entry, state: State, who: Who) -> None:
         """A file is in another state now, by ``who``'s hand."""
@@ -260,6 +325,8 @@ class Tracked:
             actual = self.said(entry.path)
             entry.stamp = disk.stamp(entry.path)
             entry.last_write = self.files.last_write(entry.path)
+            entry.guess = None
+            self._seen_so_far(entry)
             if actual is None:
                 self.put(entry, state, who)
                 return
@@ -364,6 +431,17 @@ class Tracked:
             if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
                 return old
         return None
+
+
+def _loses(old: State, new: State) -> bool:
+    """Whether hunks of one state are gone from the next, or in conflict there."""
+    return {(patch.id, patch.conflict) for patch in old.patches} != {
+        (patch.id, patch.conflict) for patch in new.patches
+    }
+
+
+def _hash(said: Said) -> int:
+    return hash(re.sub(r"\r\n?", "\n", said.text)) if isinstance(said, FileText) else 0
 
 
 def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-import shutil
 import sys
-import tempfile
-import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from acp_sidecar.workspace.uris import path_to_uri
-from tests.e2e.puppet import Puppet
+from tests.neovim.agent import Agent
 from tests.neovim.harness import Editor, wait_until
-
-T = TypeVar("T")
-BOUND = 20.0
 
 START = """
     local command, argument = ...
@@ -43,58 +36,6 @@ class CommandFailed(Exception):
     """A command of the sidecar answered with an error."""
 
 
-class Agent:
-    """An agent held by the test: a process, and what it says, from another thread."""
-
-    def __init__(self) -> None:
-        # A short path: a socket's has about a hundred characters.
-        self.folder = Path(tempfile.mkdtemp(prefix="acp-"))
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self.puppet: Puppet = self.run(self._start())
-
-    async def _start(self) -> Puppet:
-        return await Puppet(self.folder).__aenter__()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(BOUND)
-
-    def do(self, act: Callable[[Puppet], T]) -> T:
-        """Do something with the puppet where it lives."""
-
-        async def acting() -> T:
-            return act(self.puppet)
-
-        return self.run(acting())
-
-    def tool(self, call_id: str, update: str = "tool_call", /, **fields: Any) -> None:
-        self.do(lambda puppet: puppet.tool(call_id, update, **fields))
-
-    def read(self, path: Path) -> str:
-        answer = self.run(self.puppet.read(path))
-        return str(answer["result"]["content"])
-
-    def write(self, path: Path, text: str) -> dict[str, Any]:
-        return self.run(self.puppet.write(path, text))
-
-    def begin(self, method: str, **params: Any) -> Any:
-        """Send a request; see :meth:`answer`."""
-        return self.do(
-            lambda puppet: puppet.request(method, {"sessionId": puppet.session, **params})
-        )
-
-    def answer(self, request_id: Any) -> dict[str, Any]:
-        return self.run(self.puppet.result(request_id))
-
-    def close(self) -> None:
-        self.run(self.puppet.__aexit__())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(BOUND)
-        self._loop.close()
-        shutil.rmtree(self.folder)
-
-
 class Desk:
     """The user at Neovim, the agent, a folder of files."""
 
@@ -110,7 +51,7 @@ class Desk:
 
     def _setup(self, plugin: bool, settings: dict[str, Any]) -> None:
         command = [sys.executable, "-m", "acp_sidecar", "serve"]
-        agents = {"puppet": self.agent.puppet.setting}
+        agents = {"puppet": self.agent.setting}
         if plugin:
             options = {"cmd": command, "agents": agents, "default_agent": "puppet"}
             options["settings"] = settings or {"follow": {"enabled": False}}
@@ -139,9 +80,10 @@ class Desk:
     def turn(self) -> Iterator[Agent]:
         """A turn of the agent's; done when the editor has heard of its end."""
         call = self.start("acp.session.prompt", text="go")
-        prompt = self.agent.run(self.agent.puppet.prompted())
+        prompt = self.agent.prompted()
         yield self.agent
-        self.agent.do(lambda puppet: (puppet.say("done"), puppet.end_turn(prompt)))
+        self.agent.say("done")
+        self.agent.end_turn(prompt)
         self.finish(call)
 
     # --- files ----------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from tests.neovim.desk import Agent, Desk, replace_by_rename
+from tests.neovim.agent import Agent
+from tests.neovim.desk import Desk, replace_by_rename
 from tests.neovim.harness import wait_until
 
 # --- texts --------------------------------------------------------------------------------
