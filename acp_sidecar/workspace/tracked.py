@@ -201,6 +201,10 @@ class Tracked:
                     self.move(entry, entry.guess.get(), "agent")
                 self._take_in(entry, sighting.said, entry.stamp, by_agent=False)
                 continue
+            if sighting.perhaps:
+                if same(sighting.said, entry.state.now.get()):
+                    entry.guess = None
+                continue
             if sighting.given_up is not None:
                 self._take_in(entry, sighting.given_up, entry.stamp, by_agent=False)
             its = by_agent or self._came_to_light(entry, sighting.said)

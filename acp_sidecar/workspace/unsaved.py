@@ -45,6 +45,8 @@ class Sighting:
     said: FileText
     saved: bool
     """By the user; otherwise it was loaded."""
+    perhaps: bool = False
+    """It was opened so, and was not on disk when we heard of it."""
     given_up: FileText | None = None
     """What was loaded replaced unsaved changes that had been made to this."""
     settled: float = 0.0
@@ -200,11 +202,12 @@ class Unsaved:
                 self._saw(document, now, given_up=saved)
             if clean and now.stamp is not None:
                 self._stamps[document] = now.stamp
-        if not clean and reopened:
-            # It was on disk a moment ago, and is not any more.
-            text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
-            self._saw(document, FileText(text, "disk", bom))
-        elif not clean and _digest(document.text) not in self._once_on_disk:
+        if clean:
+            return
+        # Where it was on disk a moment ago and is not any more, it was loaded all the same.
+        text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
+        self._saw(document, FileText(text, "disk", bom), perhaps=not reopened)
+        if not reopened and _digest(document.text) not in self._once_on_disk:
             document.mark_dirty()
             self._unsaved.add(document)
 
@@ -260,6 +263,7 @@ class Unsaved:
         said: FileText,
         *,
         saved: bool = False,
+        perhaps: bool = False,
         given_up: str | None = None,
         wait: float = 0.0,
     ) -> None:
@@ -269,7 +273,7 @@ class Unsaved:
         settled = time.monotonic() + wait if wait else 0.0
         seen = self._sightings.setdefault(key, [])
         self._sightings.move_to_end(key)
-        seen.append(Sighting(next(self._numbers), said, saved, before, settled))
+        seen.append(Sighting(next(self._numbers), said, saved, perhaps, before, settled))
         self._size += len(said.text)
         while len(seen) > _SIGHTINGS_KEPT:
             self._size -= len(seen.pop(0).said.text)

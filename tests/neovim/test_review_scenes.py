@@ -248,10 +248,16 @@ def test_a_file_that_the_agent_makes(desk: Desk, pen: str, hold: str) -> None:
     if hold == "saved":
         desk.nvim.command("silent write")
     if hold in ("typed", "saved"):
-        done = desk.revert(path)
+        done = desk.execute("acp.review.revert", uri=desk.uri(path), edited="keep")
         assert len(done["conflicts"]) == 1
-        assert "edited this file" in done["problems"][0]
         disk = edited(MINE) if hold == "saved" else BASE
+        says(desk, path, edited(MINE), disk, modified=hold == "typed")
+        done = desk.execute("acp.review.revert", uri=desk.uri(path), edited="delete")
+        if hold == "typed":
+            assert "unsaved changes" in done["problems"][0]
+        else:
+            assert not path.exists()
+            desk.undo()
         says(desk, path, edited(MINE), disk, modified=hold == "typed")
         return
     for _ in range(2):

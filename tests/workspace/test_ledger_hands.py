@@ -103,6 +103,21 @@ async def test_a_saving_that_is_found_on_disk_first_is_the_user_s(
     assert path.read_text() == LINES.replace(*MINE)
 
 
+async def test_the_agent_s_new_file_is_opened_edited_and_saved_at_once(
+    hand: Hand, ledger: Ledger, tmp_path: Path
+) -> None:
+    path = tmp_path / "new.txt"
+    ledger.touch(path)
+    say(path, LINES)
+    await ledger.refresh()
+    say(path, LINES.replace(*MINE))
+    buffer = hand.open(path, text=LINES)
+    hand.type(buffer, "\n10\n", " mine")
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    assert waiting(ledger) == ["conflict"], "it is the agent's file, and the user has edited it"
+
+
 @pytest.mark.parametrize("gone", [True, False])
 async def test_a_file_in_the_middle_of_a_saving(
     hand: Hand, ledger: Ledger, path: Path, gone: bool
