@@ -327,7 +327,10 @@ async def _review_next(on: Operations, argument: Argument) -> Json:
 async def _review_diff(on: Operations, argument: Argument) -> Json:
     session_id = _session_id(argument)
     chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
-    return await on.review.diff(chosen, required_text(argument, "uri"))
+    proposed = argument.get("proposed", True)
+    if not isinstance(proposed, bool):
+        raise CommandError("'proposed' must be true or false.", INVALID_PARAMS)
+    return await on.review.diff(chosen, required_text(argument, "uri"), proposed=proposed)
 
 
 async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
@@ -339,6 +342,11 @@ async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
     return await on.review.restore(
         session, required_text(argument, "checkpointId"), _edited(argument)
     )
+
+
+async def _checkpoint_preview(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    return await on.review.foresee(session, required_text(argument, "checkpointId"))
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:
@@ -410,6 +418,7 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.review.next": _review_next,
     "acp.checkpoint.list": _checkpoint_list,
     "acp.checkpoint.restore": _checkpoint_restore,
+    "acp.checkpoint.preview": _checkpoint_preview,
     "acp.permission.pending": _pending,
     "acp.permission.answer": _answer,
     "acp.elicitation.pending": _elicitations,

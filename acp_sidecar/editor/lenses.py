@@ -127,7 +127,9 @@ class Lenses:
             for name in _files_of(self._review().changes(session)):
                 order += [(name, mark) for mark in await self._marks(name, [session])]
         if uri is not None and line is not None:
-            order.sort(key=lambda each: each[0] != uri)
+            # From that file on, and round: sorting it to the front would pass others over.
+            start = next((at for at, each in enumerate(order) if each[0] == uri), 0)
+            order = order[start:] + order[:start]
         after = 0
         for number, (name, mark) in enumerate(order):
             passed = name == uri and line is not None and mark.start <= line

@@ -196,13 +196,17 @@ class Review:
             return self._outcome(session, [Reviewed(reverted=waiting_again)])
         return self._outcome(session, [await _ledger(session).undo()])
 
-    async def diff(self, sessions: Sequence[SessionView], uri: str) -> dict[str, str]:
+    async def diff(
+        self, sessions: Sequence[SessionView], uri: str, *, proposed: bool = True
+    ) -> dict[str, str]:
         """The texts of a file before and after the agent, from the first session that knows it.
 
-        Where a write of it waits: what the file says, and what it would say.
+        Where a write of it waits: what the file says, and what it would say; not so where
+        ``proposed`` is false. The editor is told of other hunks first: those it knows are
+        those of the texts.
         """
         path = self.real(uri)
-        for session in sessions:
+        for session in sessions if proposed else ():
             for proposal in session.proposals:
                 if proposal.path == path:
                     return {"before": proposal.old, "after": proposal.content}
@@ -210,6 +214,7 @@ class Review:
             if session.ledger is None:
                 continue
             await session.ledger.refresh([path])
+            self.changed(session)
             texts = session.ledger.diff(path)
             if texts is not None:
                 return {"before": texts[0], "after": texts[1]}
@@ -235,11 +240,22 @@ class Review:
         try:
             done = await _ledger(session).restore(checkpoint_id)
         except LookupError as error:
-            raise CommandError(
-                f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
-                INVALID_PARAMS,
-            ) from error
+            raise _no_checkpoint(checkpoint_id) from error
         return await self._settled(session, [done], edited)
+
+    async def foresee(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
+        """``acp.checkpoint.preview``: what :meth:`restore` would do."""
+        try:
+            files, stuck = await _ledger(session).foresee(checkpoint_id)
+        except LookupError as error:
+            raise _no_checkpoint(checkpoint_id) from error
+        return {
+            "files": [
+                {"uri": self.uri(session, file.path), "change": file.change} for file in files
+            ],
+            "conflicts": list(stuck.conflicts),
+            "problems": list(stuck.problems),
+        }
 
     async def _settled(
         self, session: SessionView, done: list[Reviewed], edited: Edited | None
@@ -274,6 +290,13 @@ class Review:
             # Whoever pressed a code lens never sees what the command answers.
             self._warn("\n".join(told))
         return {**total.to_json(), "problems": list(total.problems)}
+
+
+def _no_checkpoint(checkpoint_id: str) -> CommandError:
+    return CommandError(
+        f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
+        INVALID_PARAMS,
+    )
 
 
 def _changes(session: SessionView) -> Sequence[FileChange]:

@@ -25,7 +25,7 @@ from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.restoring import restore
+from acp_sidecar.workspace.restoring import Foreseen, foresee, restore
 from acp_sidecar.workspace.shelf import Shelf
 from acp_sidecar.workspace.taking import Outcome, Part, delete, keep, revert
 from acp_sidecar.workspace.texts import Said
@@ -316,6 +316,19 @@ class Ledger:
                 self._news.edited(part.entry.path, part.pre.now, part.entry.state.now)
             self._history.flush()
             return _reviewed(outcome)
+
+    async def foresee(self, checkpoint_id: str) -> tuple[list[Foreseen], Reviewed]:
+        """What :meth:`restore` would do now, and what would be in its way.
+
+        Raises ``LookupError`` where there is no such checkpoint.
+        """
+        async with self._lock:
+            tracked = self._tracked
+            tracked.observe_all(by_agent=tracked.in_turn)
+            tracked.join_moves()
+            outcome = Outcome()
+            found = foresee(tracked, list(self._history.since(checkpoint_id)), outcome)
+            return found, _reviewed(outcome)
 
     # --- how --------------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ COMMANDS = {
     "acp.review.next",
     "acp.checkpoint.list",
     "acp.checkpoint.restore",
+    "acp.checkpoint.preview",
     "acp.permission.pending",
     "acp.permission.answer",
     "acp.elicitation.pending",

@@ -275,6 +275,17 @@ async def test_next_opens_one_hunk_after_the_other_over_all_files(desk: Table) -
     assert seen == [("a.txt", 6), ("b.txt", 0), ("a.txt", 1)]
 
 
+async def test_next_from_a_line_passes_no_file_over(desk: Table) -> None:
+    for name in ("b.txt", "c.txt"):
+        await desk.agent_writes("new\n", desk.ws / name)
+    uri, line, seen = desk.uri, 100, []
+    for _ in range(4):
+        place = await desk.editor.execute("acp.review.next", uri=uri, line=line)
+        uri, line = place["uri"], 100
+        seen.append(uri.rpartition("/")[2])
+    assert seen == ["b.txt", "c.txt", "a.txt", "b.txt"]
+
+
 async def test_next_goes_on_from_a_line_and_selects_in_the_editor_s_units(
     table: Table, settings: dict[str, Any]
 ) -> None:

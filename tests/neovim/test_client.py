@@ -29,6 +29,7 @@ def test_declares_what_it_can(editor: Editor, sidecar: FakeSidecar, session: str
         "reveal": True,
         "permission": True,
         "changes": True,
+        "proposals": True,
         "userActivity": True,
     }
     assert sidecar.commands("acp.session.new") == [{}]
@@ -742,7 +743,9 @@ def test_completion(editor: Editor, sidecar: FakeSidecar, session: str, workspac
     uri = (workspace / "two.txt").as_uri()
     changes = [{"uri": uri, "status": "modified", "hunks": []}]
     sidecar.notify("acp/changes", {"sessionId": session, "changes": changes})
-    wait_until(lambda: complete(editor, "Acp revert ") == ["two.txt"])
+    wait_until(lambda: complete(editor, "Acp revert ") == ["hunk", "file", "all", "two.txt"])
+    assert complete(editor, "Acp keep file ") == ["two.txt"]
+    assert complete(editor, "Acp undo ") == ["all"]
 
 
 def test_a_prompt_with_a_range_takes_the_lines_along(
@@ -867,7 +870,9 @@ def test_the_list_of_changed_files(
         hunk = {"id": name, "before": span, "after": span, "state": "waiting"}
         return {"uri": (workspace / name).as_uri(), "status": "modified", "hunks": [hunk]}
 
-    sidecar.results["acp.review.list"] = [change("one.txt", 4), change("two.txt", 8)]
+    both = [change("one.txt", 4), change("two.txt", 8)]
+    sidecar.notify("acp/changes", {"sessionId": session, "changes": both})
+    wait_until(lambda: "±2 (2)" in editor.lua("return require('acp').statusline()"))
     editor.command("Acp review")
     wait_until(lambda: editor.eval("&buftype") == "quickfix")
     items = editor.eval("getqflist()")
@@ -958,7 +963,7 @@ def test_works_as_a_plain_package(editor: Editor, tmp_path: Path) -> None:
         timeout=20,
         check=False,
     )
-    assert '"nonsense" is none of: cancel, close' in run.stderr
+    assert '"nonsense" is none of: cancel, changes' in run.stderr
 
 
 def test_help(editor: Editor, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ local function capabilities()
       transcript = true,
       reveal = true,
       changes = true,
+      proposals = true,
       userActivity = true,
       -- The answer to a request can wait only where a coroutine can wait inside pcall().
       permission = jit ~= nil,
@@ -159,6 +160,10 @@ function M.start()
     capabilities = capabilities(),
     handlers = handlers(),
     on_init = function(client)
+      if not config.get().review.code_lens then
+        -- They would say again, in every line, what signs and virtual lines say.
+        client.server_capabilities.codeLensProvider = nil
+      end
       release(client)
     end,
     on_exit = vim.schedule_wrap(function(_, _, id)
@@ -186,6 +191,7 @@ function M.start()
     end,
   })
   require('acp.activity').watch(group)
+  require('acp.drawing').watch(group)
   attach_all()
   return M.get()
 end

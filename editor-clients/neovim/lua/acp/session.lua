@@ -7,6 +7,7 @@ local M = {}
 
 ---@class acp.Session
 ---@field id string
+---@field number integer In the order of first sight.
 ---@field agent string
 ---@field commands table[] What the agent understands as `/name`.
 ---@field options acp.ConfigOption[] The agent's own settings.
@@ -42,6 +43,7 @@ local function known(id)
   if not sessions[id] then
     sessions[id] = {
       id = id,
+      number = vim.tbl_count(sessions) + 1,
       agent = 'agent',
       commands = {},
       options = {},
@@ -67,16 +69,22 @@ function M.get(id)
   return id and sessions[id] or nil
 end
 
+---All sessions that were heard of, in a steady order.
+---@return acp.Session[]
+function M.all()
+  local all = vim.tbl_values(sessions)
+  table.sort(all, function(one, other)
+    return one.number < other.number
+  end)
+  return all
+end
+
 ---The sessions that are open, oldest first.
 ---@return acp.Session[]
 function M.open()
-  local open = vim.tbl_filter(function(session)
+  return vim.tbl_filter(function(session)
     return not session.ended
-  end, vim.tbl_values(sessions))
-  table.sort(open, function(one, other)
-    return one.id < other.id
-  end)
-  return open
+  end, M.all())
 end
 
 ---@param id string
@@ -269,6 +277,15 @@ function M.follow(word)
   end))
 end
 
+---What waits for review is another: everything that shows it follows.
+local function changed()
+  require('acp.changes').forget()
+  require('acp.drawing').refresh()
+  require('acp.quickfix').refresh()
+  require('acp.compare').refresh()
+  vim.cmd.redrawstatus({ bang = true })
+end
+
 ---The sidecar is gone and its sessions with it.
 function M.server_ended()
   for _, session in pairs(sessions) do
@@ -279,7 +296,9 @@ function M.server_ended()
       session.status = 'dead'
       require('acp.transcript').note(session.id, 'The sidecar ended, and this session with it.')
     end
+    session.changes = {}
   end
+  changed()
 end
 
 -- What the sidecar tells.
@@ -293,6 +312,10 @@ function M.on_transcript(_, params)
       session.queue = #(block.queue or {})
       session.ended = block.status == 'closed' or block.status == 'dead'
       session.revivable = block.status == 'dead'
+      if block.status == 'closed' and #session.changes > 0 then
+        session.changes = {}
+        changed()
+      end
     elseif block.kind == 'permission' then
       require('acp.permission').on_state(block)
     end
@@ -309,9 +332,9 @@ function M.on_changes(_, params)
   require('acp.activity').look_at_disk(vim.tbl_map(function(change)
     return change.uri
   end, session.changes))
-  require('acp.review').refresh(session)
+  changed()
+  require('acp.proposals').look(session)
   event.emit('Changes', { sessionId = session.id, changes = session.changes })
-  vim.cmd.redrawstatus({ bang = true })
 end
 
 ---@type lsp.Handler

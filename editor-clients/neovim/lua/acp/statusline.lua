@@ -1,5 +1,17 @@
 local M = {}
 
+---@param session acp.Session
+---@return integer hunks
+---@return integer proposed
+local function counts(session)
+  local hunks, proposed = 0, 0
+  for _, change in ipairs(session.changes) do
+    hunks = hunks + #(change.hunks or {})
+    proposed = proposed + #(change.proposed or {})
+  end
+  return hunks, proposed
+end
+
 ---A short text on the current session: agent, status, questions, changes, following.
 ---@return string
 function M.get()
@@ -18,6 +30,13 @@ function M.get()
   end
   if #session.changes > 0 then
     parts[#parts + 1] = ('±%d'):format(#session.changes)
+    local hunks, proposed = counts(session)
+    if hunks > 0 then
+      parts[#parts] = ('%s (%d)'):format(parts[#parts], hunks)
+    end
+    if proposed > 0 then
+      parts[#parts + 1] = ('%d to decide'):format(proposed)
+    end
   end
   local follow = session.follow
   if follow and (not follow.enabled or follow.paused) then
