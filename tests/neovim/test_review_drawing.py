@@ -218,13 +218,16 @@ def test_a_buffer_loaded_anew_is_drawn_anew_and_once(reviewed: Editor) -> None:
     wait_until(lambda: signs(reviewed) == DRAWN and virtual(reviewed) == OLD)
 
 
+def first_start(nvim: Editor) -> int:
+    (change,) = nvim.seen("Changes")[-1]["changes"]
+    return int(change["hunks"][0]["after"]["start"])
+
+
 def test_marks_go_along_with_what_the_user_types(reviewed: Editor) -> None:
     reviewed.type("ggOmine<CR>and mine<Esc>")
     moved = [(first + 2, last + 2, kind) for first, last, kind in DRAWN]
     assert signs(reviewed) == moved
-    wait_until(
-        lambda: reviewed.seen("Changes")[-1]["changes"][0]["hunks"][0]["after"]["start"] == 6
-    )
+    wait_until(lambda: first_start(reviewed) == 6, "the sidecar to tell so")
     assert signs(reviewed) == moved
     assert virtual(reviewed) == [(row + 2, above, old) for row, above, old in OLD]
     reviewed.type("u")
@@ -597,7 +600,8 @@ def test_the_list_of_all_hunks(reviewed: Editor, agent: Agent, folder: Path) -> 
 def waiting(nvim: Editor, agent: Agent, folder: Path) -> Editor:
     setup(nvim, agent, keymaps=True, settings={"review": {"mode": "before"}})
     prompted(nvim, agent)
-    agent.answer = agent.begin_write(folder / "one.txt", text(EDITED))  # type: ignore[attr-defined]
+    written = agent.begin_write(folder / "one.txt", text(EDITED))
+    nvim.written = written  # type: ignore[attr-defined]
     nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
     wait_until(lambda: len(signs(nvim)) == 3, "the proposal")
     return nvim
@@ -622,11 +626,9 @@ def test_what_would_be_written_is_drawn_and_decided(
     wait_until(lambda: len(signs(waiting)) == 2)
     waiting.type("]h ar")
     wait_until(lambda: len(signs(waiting)) == 1)
-    assert (folder / "one.txt").read_text() == text(LINES), (
-        "nothing is written before the last word"
-    )
+    assert (folder / "one.txt").read_text() == text(LINES), "written at the last word only"
     waiting.type("]h ak")
-    response = agent.answer.result(20)  # type: ignore[attr-defined]
+    response = waiting.written.result(20)  # type: ignore[attr-defined]
     assert response["error"]["data"]["reason"] == "refused"
     wanted = [line for line in EDITED if not line.startswith("new")]
     assert (folder / "one.txt").read_text() == text(wanted)
