@@ -11,6 +11,7 @@ from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import (
     Asked,
@@ -100,6 +101,7 @@ class App:
             server.spawn,
             self._recording,
             _ledgers(self.files),
+            _index(),
         )
         self._lenses = Lenses(
             server,
@@ -404,6 +406,12 @@ def _ledgers(files: Files) -> Ledgers:
         user_cache_path("acp-sidecar") / "baselines",
         user_state_path("acp-sidecar") / "checkpoints",
     )
+
+
+def _index() -> SessionIndex:
+    from platformdirs import user_state_path
+
+    return SessionIndex(user_state_path("acp-sidecar") / "sessions")
 
 
 def _text_change(change: ContentChange) -> TextChange:

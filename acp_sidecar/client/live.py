@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
@@ -43,7 +43,7 @@ from acp_sidecar.client.survey import Survey
 from acp_sidecar.client.terminals import Jobs, Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
-from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
@@ -102,7 +102,9 @@ class LiveSession:
         spawn: Spawn,
         jobs: Jobs,
         opened_with: OpenedWith = ((), ()),
+        used: Callable[[LiveSession], None] = lambda session: None,
     ) -> None:
+        """``used`` is called when the session has been used and may have another title."""
         self.state = state
         self.agent = agent
         self.roots = roots
@@ -126,6 +128,7 @@ class LiveSession:
         self.heard = 0
         """How much the agent has said so far, in events."""
         self.opened_with = opened_with
+        self._used = used
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self.terminals = Terminals(self, jobs)
@@ -172,6 +175,8 @@ class LiveSession:
             for change in changes:
                 if isinstance(change, ToolCallChanged):
                     self._note_files(change)
+        if any(isinstance(change, InfoChanged) for change in changes):
+            self._used(self)
         if changes:
             self.editor.changed(self, changes, replay=self.quiet)
 
@@ -363,6 +368,7 @@ class LiveSession:
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
         self._elicitations.cancel(lambda agent, session: session is self)
+        self._used(self)
         if self.ledger is not None:
             self.ledger.end_turn()
             self._beneath.look(self.ledger.paths)

@@ -242,6 +242,9 @@ class Client(Protocol):
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage: ...
 
+    def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
+        """The folder of a session that is remembered from an earlier day."""
+
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None: ...
 
     async def close(self, session_id: str | None) -> None: ...

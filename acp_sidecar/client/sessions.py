@@ -24,7 +24,9 @@ from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
 from acp_sidecar.client.context import context_block
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
 from acp_sidecar.client.elicitation import Elicitations
+from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
@@ -51,12 +53,12 @@ logger = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5
 
 
+class SessionUnknown(AgentUnusable):
+    """The agent has no such session (any more)."""
+
+
 class NoSession(Refused):
     """No session, or more than one, fits; the message says what to do."""
-
-
-class NotOffered(Refused):
-    """The agent does not offer what was asked; the message names the capability."""
 
 
 class Sessions:
@@ -72,6 +74,7 @@ class Sessions:
         spawn: Spawn,
         recordings: Recordings = lambda name: None,
         ledgers: Ledgers | None = None,
+        index: SessionIndex | None = None,
     ) -> None:
         self._editor = editor
         self._documents = documents
@@ -96,6 +99,7 @@ class Sessions:
         )
         self._logins = Logins(editor, self._pool)
         self._reviving = Reviving(self._pool, self._routes, editor, self._open)
+        self._earlier = Earlier(self._pool, index or SessionIndex(None))
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -185,20 +189,12 @@ class Sessions:
         say: Callable[[str], None],
     ) -> LiveSession:
         running, cwd = await self._pool.agent(agent, cwd, say)
-        offered, capability, build = {
-            "load": (running.info.load_session, "loadSession", running.wire.session_load),
-            "resume": (
-                running.info.resume_session,
-                "sessionCapabilities.resume",
-                running.wire.session_resume,
-            ),
-            "fork": (
-                running.info.fork_session,
-                "sessionCapabilities.fork",
-                running.wire.session_fork,
-            ),
+        asked, how = how, way(running, how)
+        build = {
+            "load": running.wire.session_load,
+            "resume": running.wire.session_resume,
+            "fork": running.wire.session_fork,
         }[how]
-        _require(running, offered, capability)
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             dirs = running.info.additional_directories
@@ -229,9 +225,18 @@ class Sessions:
 
         try:
             await self._open(running, method, params, agent_session_id, loaded)
-        except BaseException:
+        except BaseException as error:
             self._forget(session)
+            if isinstance(error, SessionUnknown):
+                self._earlier.forget(running, agent_session_id)
             raise
+        self._earlier.remember(session)
+        if asked == "load" and how == "resume":
+            self._editor.tell(
+                "info",
+                f"{running.name} took the session up where it was, but cannot tell what was said: "
+                "the conversation so far is not shown.",
+            )
         return session
 
     def _servers(
@@ -256,16 +261,13 @@ class Sessions:
         return [*given, *usable]
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
-        """One page of ``session/list``."""
+        """One page of ``session/list``, and what is remembered beyond the last."""
         running, cwd = await self._pool.agent(agent, cwd)
-        _require(running, running.info.list_sessions, "sessionCapabilities.list")
-        params = running.wire.session_list(cwd, cursor)
-        result = await self._pool.ask_apart(running, "session/list", params)
-        try:
-            page: SessionPage = running.wire.session_page(result)
-        except DecodeError as error:
-            raise _unreadable(running, "session/list", error) from error
-        return page
+        return await self._earlier.list(running, cwd, cursor)
+
+    def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
+        """The folder of a session that is remembered from an earlier day."""
+        return self._earlier.cwd_of(agent or self._settings().default_agent, agent_session_id)
 
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None:
         """``session/delete``, where the agent offers it."""
@@ -273,6 +275,7 @@ class Sessions:
         _require(running, running.info.delete_session, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
         await self._pool.ask_apart(running, "session/delete", params)
+        self._earlier.forget(running, agent_session_id)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
@@ -301,6 +304,7 @@ class Sessions:
             for session in begun:
                 self._forget(session)
             raise
+        self._earlier.remember(begun[0])
         return begun[0]
 
     async def _open(
@@ -324,7 +328,9 @@ class Sessions:
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
                 raise LoginNeeded(agent, error, "open the session again") from error
-            raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
+            unknown = error.code == wire.RESOURCE_NOT_FOUND
+            refused = SessionUnknown if unknown else AgentUnusable
+            raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
 
@@ -372,6 +378,7 @@ class Sessions:
             self._spawn,
             self._jobs,
             opened_with,
+            self._earlier.remember,
         )
         session.loading = session.quiet = loading
         self._sessions[state.session_id] = session
@@ -598,6 +605,6 @@ def _require(agent: Agent, offered: bool, capability: str) -> None:
     _require_all(agent, None if offered else capability)
 
 
-def _require_all(agent: Agent, lacking: str | None) -> None:
-    if lacking is not None:
-        raise NotOffered(f"{agent.name} does not offer this: it lacks {lacking}.")
+def _require_all(agent: Agent, lacking_: str | None) -> None:
+    if lacking_ is not None:
+        raise lacking(agent, lacking_)

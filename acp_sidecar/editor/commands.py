@@ -111,8 +111,10 @@ async def _new(on: Operations, argument: Argument) -> Json:
 def _restore(how: Restoring) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
         name, agent_session_id = text(argument, "agent"), required_text(argument, "agentSessionId")
-        cwd, servers = on.cwd(argument), objects(argument, "mcpServers")
         directories = [_absolute(path) for path in texts(argument, "additionalDirectories")]
+        known = on.client.cwd_of(name, agent_session_id)
+        cwd = known if known and text(argument, "cwd") is None else on.cwd(argument)
+        servers = objects(argument, "mcpServers")
         session = await _with_progress(
             on,
             "Opening the session",
