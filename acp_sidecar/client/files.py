@@ -147,7 +147,9 @@ async def _propose(
                 _cancelled(request, params)
                 return
             refused = proposal.refused()
-            if proposal.taken():
+            if await session.take_back(proposal):
+                pass  # the agent has not waited, and all is as the user has decided
+            elif proposal.taken():
                 label = f"{session.agent.name} edits {path.name}"
                 outcome = await session.files.write(
                     path, proposal.text(), seen=proposal.old, label=label, author=session.ledger

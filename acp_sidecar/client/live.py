@@ -37,6 +37,7 @@ from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.refusals import Refusals
 from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.survey import Survey
@@ -49,6 +50,7 @@ from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
+from acp_sidecar.workspace.proposal import Proposal
 from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.seen import Seen
 
@@ -132,6 +134,7 @@ class LiveSession:
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self.terminals = Terminals(self, jobs)
+        self._refusals = None if ledger is None else Refusals(files, ledger)
         self._permissions = permissions
         self._elicitations = elicitations
         self._logins = logins
@@ -288,6 +291,28 @@ class LiveSession:
             await self.ledger.approved(path, outcome)
         self.review_soon()
 
+    async def take_back(self, proposal: Proposal) -> bool:
+        """All of a write was decided. Where the agent has written it without waiting for
+        that, make it as decided; whether that was so. Later it is looked at again.
+        """
+        if self._refusals is None:
+            return False
+        if not proposal.refused():
+            self._refusals.drop(proposal.path)
+            return False
+        self._refusals.add(proposal)
+        return proposal.path in await self._take_back()
+
+    async def _take_back(self) -> list[Path]:
+        done = await self._refusals.take_back() if self._refusals is not None else []
+        for path in done:
+            self.editor.tell(
+                "warning",
+                f"{self.agent.name} had written {visible(self.roots.as_given(path))} without "
+                "waiting for your word. What you refused was taken back.",
+            )
+        return done
+
     def _note_files(self, change: ToolCallChanged) -> None:
         event = change.event
         if self._survey is not None and self._survey.note(change.tool_call):
@@ -349,6 +374,8 @@ class LiveSession:
         if self.ledger is None:
             return ()
         told = self._news_before(prompt)
+        if self._refusals is not None:
+            self._refusals.clear()
         label = prompt.text.strip().partition("\n")[0][:_LABEL]
         self.ledger.begin_turn(time=time.time(), label=label)
         return told
@@ -423,6 +450,7 @@ class LiveSession:
                 if self.ledger is not None and await self.ledger.refresh(patient=True):
                     await asyncio.sleep(_PATIENCE)
                     self._review_due = True
+                await self._take_back()
                 if self.ledger is not None and self.turns.running is not None:
                     self._beneath.look(self.ledger.paths)
                 self.editor.files_changed(self)
