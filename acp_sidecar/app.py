@@ -15,6 +15,7 @@ from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import (
     Asked,
+    Attachment,
     LoginCommand,
     Question,
     Refused,
@@ -40,6 +41,7 @@ from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
+from acp_sidecar.editor.selecting import Selecting
 from acp_sidecar.editor.server import (
     ClientError,
     ClientGone,
@@ -132,6 +134,7 @@ class App:
         self._forms = (OwnForms if features.elicitation else PlainForms)(
             server, self._dialogs, self.sessions, self._tasks, self.tell
         )
+        self._selecting = Selecting(server, features)
         self._login_places = LoginPlaces(server, features)
         self._follow = Follow(
             Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
@@ -162,6 +165,7 @@ class App:
             progress=self._progress,
             dialogs=self._dialogs,
             forms=self._forms,
+            encoding=lambda: self.documents.encoding,
             default_cwd=self._default_cwd,
         )
 
@@ -362,6 +366,9 @@ class App:
 
     def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
         self._dialogs.ask(question, answered)
+
+    async def selection(self) -> Attachment | None:
+        return await self._selecting.selection()
 
     async def run_in_terminal(self, command: LoginCommand) -> int | None:
         return await self._login_places.run_in_terminal(command)

@@ -43,6 +43,7 @@ __all__ = [
     "Refused",
     "SessionView",
     "Severity",
+    "Suggestion",
     "Turn",
     "Unfit",
     "Variable",
@@ -87,6 +88,19 @@ class Asked:
     form: Form | None = None
     url: str | None = None
     host: str | None = None
+
+
+@frozen
+class Suggestion:
+    """Something that may follow in a prompt: ``text`` in place of what is between ``start``
+    and ``end`` (indexes of code points). ``kind`` is ``command``, ``file`` or ``folder``."""
+
+    label: str
+    text: str
+    detail: str | None
+    kind: str
+    start: int
+    end: int
 
 
 class SessionView(Protocol):
@@ -182,6 +196,10 @@ class Editor(Protocol):
     def open_url(self, url: str) -> None:
         """Show a page of the web, to which the user has agreed."""
 
+    async def selection(self) -> Attachment | None:
+        """What is selected in the user's active editor, or the document in it; None where
+        this editor does not tell."""
+
     async def run_in_terminal(self, command: LoginCommand) -> int | None:
         """Run a program where the user can type, until it ends; its exit code. None where
         this editor cannot, or does not tell how it ended."""
@@ -271,8 +289,13 @@ class Client(Protocol):
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
         """Cancel a turn, or a prompt that waits; without one the turn that runs."""
 
-    def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
+    async def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
         """Replace the text of a prompt that waits."""
+
+    async def complete(
+        self, session_id: str | None, text: str, cursor: int
+    ) -> Sequence[Suggestion]:
+        """What may follow in a prompt's text at ``cursor``, an index of code points."""
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         """Take a prompt that waits out of the queue."""

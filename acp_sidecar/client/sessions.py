@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import (
-    ContentBlock,
     SessionOpened,
     SessionPage,
-    TextContent,
     UnknownBlock,
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
-from acp_sidecar.client.context import context_block
+from acp_sidecar.client.completing import suggestions
+from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
@@ -31,10 +30,10 @@ from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
 from acp_sidecar.client.methods import Routes
-from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
+from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
-from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Turn
+from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.terminals import Jobs
@@ -42,7 +41,7 @@ from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
-from acp_sidecar.workspace.files import FileProblem, Files
+from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
 if TYPE_CHECKING:
@@ -100,6 +99,7 @@ class Sessions:
         self._logins = Logins(editor, self._pool)
         self._reviving = Reviving(self._pool, self._routes, editor, self._open)
         self._earlier = Earlier(self._pool, index or SessionIndex(None))
+        self._composer = Composer(editor, documents, files)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -402,32 +402,24 @@ class Sessions:
         session = self.session(session_id)
         if session.state.status == "dead":
             await self._logins.tried(lambda: self._reviving.revive(session, say))
-        blocks: list[ContentBlock] = [TextContent(text)] if text else []
-        try:
-            blocks += [session.agent.wire.decode_block(raw) for raw in content]
-            for uri, lines in attachments:
-                block = context_block(
-                    uri,
-                    lines,
-                    info=session.agent.info,
-                    documents=self._documents,
-                    files=self._files,
-                )
-                blocks.append(await block)
-        except (DecodeError, FileProblem) as error:
-            raise Refused(f"The prompt was not sent: {error}") from error
-        if not blocks:
-            raise Refused("There is nothing to send: give 'text' or 'content'.")
-        _require_all(session.agent, lacking_for_prompt(session.agent.info, blocks))
-        return session.turns.submit(tuple(blocks))
+        composed = await self._composer.compose(session, text, content, attachments)
+        return session.turns.submit(composed.blocks, composed.mentioned)
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
         session = self.session(session_id)
         session.turns.cancel(turn if isinstance(turn, Prompt) else None)
 
-    def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
-        turns = self.session(session_id).turns
-        turns.edit(turns.waiting_prompt(turn_id), text)
+    async def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
+        session = self.session(session_id)
+        session.turns.waiting_prompt(turn_id)
+        mentioned = await self._composer.mentioned(session, text)
+        # It may have been sent meanwhile.
+        session.turns.edit(session.turns.waiting_prompt(turn_id), text, mentioned)
+
+    async def complete(
+        self, session_id: str | None, text: str, cursor: int
+    ) -> Sequence[Suggestion]:
+        return await suggestions(self.session(session_id), self._documents, text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns

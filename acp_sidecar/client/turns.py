@@ -91,6 +91,7 @@ class Prompt:
     turn_id: str
     blocks: tuple[ContentBlock, ...]
     ended: asyncio.Future[str]
+    mentioned: tuple[ContentBlock, ...] = ()
     cancelled: bool = False
     given_up: bool = False
     """Whether its turn counts as over though the agent has not said so."""
@@ -124,11 +125,14 @@ class Turns:
         """Prompts that wait for the running turn, first come first."""
         return tuple(self._waiting)
 
-    def submit(self, blocks: tuple[ContentBlock, ...]) -> Prompt:
-        """Send a prompt, or let it wait while a turn runs."""
+    def submit(
+        self, blocks: tuple[ContentBlock, ...], mentioned: tuple[ContentBlock, ...] = ()
+    ) -> Prompt:
+        """Send a prompt, or let it wait while a turn runs. ``mentioned`` are those of its
+        blocks that its text names."""
         loop = asyncio.get_running_loop()
         turn_id = f"{self._session.state.session_id}/turn-{next(self._ids)}"
-        prompt = Prompt(turn_id, blocks, loop.create_future())
+        prompt = Prompt(turn_id, blocks, loop.create_future(), mentioned)
         # Nobody may be waiting (wait: false): a failure is told to the user all the same.
         prompt.ended.add_done_callback(_retrieve)
         self._waiting.append(prompt)
@@ -149,10 +153,16 @@ class Turns:
                 return prompt
         raise Refused(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
 
-    def edit(self, prompt: Prompt, text: str) -> None:
-        """Replace the text of a waiting prompt; what was attached stays."""
-        rest = tuple(block for block in prompt.blocks if not isinstance(block, TextContent))
-        prompt.blocks = (TextContent(text), *rest)
+    def edit(self, prompt: Prompt, text: str, mentioned: tuple[ContentBlock, ...] = ()) -> None:
+        """Replace the text of a waiting prompt and what it mentions; what was attached stays."""
+        old = {id(block) for block in prompt.mentioned}
+        rest = [
+            block
+            for block in prompt.blocks
+            if not isinstance(block, TextContent) and id(block) not in old
+        ]
+        prompt.blocks = (TextContent(text), *rest, *mentioned)
+        prompt.mentioned = mentioned
         self._session.editor.queue_changed(self._session)
 
     def cancel(self, prompt: Prompt | None = None) -> None:

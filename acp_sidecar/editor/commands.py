@@ -27,6 +27,7 @@ from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
 from acp_sidecar.editor.elicitation import payload as elicitation
 from acp_sidecar.workspace.files import FileProblem
+from acp_sidecar.workspace.positions import Encoding, to_index, units
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.dialogs import Dialogs
@@ -53,6 +54,7 @@ class Operations:
     progress: Progress
     dialogs: Dialogs
     forms: Forms
+    encoding: Callable[[], Encoding]
     default_cwd: Callable[[], str | None]
 
     def session(self, argument: Argument) -> SessionView:
@@ -270,10 +272,33 @@ async def _queue(on: Operations, argument: Argument) -> Json:
         if not isinstance(edit, Mapping):
             raise CommandError("'edit' must be {turnId, text}.", INVALID_PARAMS)
         turn_id, new_text = required_text(edit, "turnId"), required_text(edit, "text")
-        on.client.edit_waiting(session.state.session_id, turn_id, new_text)
+        await on.client.edit_waiting(session.state.session_id, turn_id, new_text)
     if drop is not None:
         on.client.drop_waiting(session.state.session_id, drop)
     return session.queue()
+
+
+async def _complete(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    written = required_text(argument, "text")
+    cursor = argument.get("cursor")
+    if cursor is not None and (isinstance(cursor, bool) or not isinstance(cursor, int)):
+        raise CommandError("'cursor' must be a whole number.", INVALID_PARAMS)
+    at = len(written) if cursor is None else to_index(written, cursor, on.encoding())
+    found = await on.client.complete(session.state.session_id, written, at)
+    return {
+        "items": [
+            {
+                "label": each.label,
+                "text": each.text,
+                "detail": each.detail,
+                "kind": each.kind,
+                "start": units(written[: each.start], on.encoding()),
+                "end": units(written[: each.end], on.encoding()),
+            }
+            for each in found
+        ]
+    }
 
 
 # --- following, review, permissions, agents -------------------------------------------------
@@ -402,6 +427,7 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.prompt": _prompt,
     "acp.session.queue": _queue,
     "acp.session.cancel": _cancel,
+    "acp.prompt.complete": _complete,
     "acp.session.list": _list,
     "acp.session.load": _restore("load"),
     "acp.session.resume": _restore("resume"),

@@ -111,6 +111,18 @@ def read(path: Path, limit: int) -> Snapshot:
             os.close(handle)
 
 
+def read_head(path: Path, count: int) -> bytes:
+    """The first ``count`` bytes of a regular file. Raises :class:`FileProblem`."""
+    with problems_of(path), Folder.at(path.parent) as folder:
+        _regular(folder.stat(path.name), path)
+        handle = folder.open(path.name, os.O_RDONLY | CAREFUL)
+        try:
+            _regular(os.fstat(handle), path)
+            return os.read(handle, count)
+        finally:
+            os.close(handle)
+
+
 def write(path: Path, data: bytes, expected: Stamp | None, *, mode: int | None = None) -> Stamp:
     """Make the file hold ``data``, all of it or, whatever happens, what it held before.
 

@@ -127,6 +127,11 @@ def change_of(path: Path, picture: Picture) -> int | None:
     return None if seen is not None and seen.stamp == Stamp.of(status) else _changed_ns(status)
 
 
+def listed(roots: Sequence[Path], limits: Limits | None = None) -> Iterator[str]:
+    """The paths of all files below resolved folders, those nearest to the roots first."""
+    return (path for path, _ in _Walk(limits or Limits()).files(roots))
+
+
 class _Walk:
     """Through folders, those nearest to the roots first."""
 

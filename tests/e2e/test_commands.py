@@ -39,6 +39,7 @@ COMMANDS = {
     "acp.session.prompt",
     "acp.session.queue",
     "acp.session.cancel",
+    "acp.prompt.complete",
     "acp.session.list",
     "acp.session.load",
     "acp.session.resume",
