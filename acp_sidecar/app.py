@@ -49,6 +49,7 @@ from acp_sidecar.editor.server import (
     ContentChange,
     SidecarServer,
 )
+from acp_sidecar.editor.terminals import Terminals
 from acp_sidecar.editor.transcript import Transcript
 from acp_sidecar.editor.watching import REGISTRATION as WATCHED_FILES
 from acp_sidecar.editor.watching import Watching
@@ -122,6 +123,7 @@ class App:
         """Make what depends on the editor's capabilities."""
         server, features = self._server, self.features
         self._transcript = Transcript(server, wanted=features.transcript)
+        self._terminals = Terminals(server, wanted=features.terminals)
         self._progress = Progress(server, self._tasks, supported=features.progress)
         self._dialogs = Dialogs(
             server,
@@ -310,6 +312,7 @@ class App:
         self, session: SessionView, changes: Sequence[Change], *, replay: bool = False
     ) -> None:
         self._transcript.changed(session, changes)
+        self._terminals.changed(session, changes)
         if replay:
             return
         self._follow.changed(session, changes)
@@ -340,6 +343,7 @@ class App:
 
     def turn_ended(self, session: SessionView) -> None:
         self._transcript.flush()
+        self._terminals.flush()
         report = self._reports.pop(session.state.session_id, None)
         if report is not None:
             report.end()

@@ -300,6 +300,10 @@ class Client(Protocol):
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         """Take a prompt that waits out of the queue."""
 
+    async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
+        """End the command in a terminal, and all it has started. Without a session the
+        terminal is looked for in every one."""
+
     def questions(self) -> Sequence[Question]:
         """The questions that wait, oldest first."""
 

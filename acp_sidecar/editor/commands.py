@@ -26,6 +26,7 @@ from acp_sidecar.editor.arguments import (
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
 from acp_sidecar.editor.elicitation import payload as elicitation
+from acp_sidecar.editor.terminals import told
 from acp_sidecar.workspace.files import FileProblem
 from acp_sidecar.workspace.positions import Encoding, to_index, units
 
@@ -422,6 +423,22 @@ async def _restart(on: Operations, argument: Argument) -> Json:
     return {"ended": await on.client.restart(required_text(argument, "agent"))}
 
 
+async def _terminal_output(on: Operations, argument: Argument) -> Json:
+    terminal_id, session_id = required_text(argument, "terminalId"), _session_id(argument)
+    chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
+    for session in chosen:
+        terminal = session.state.terminal(terminal_id)
+        if terminal is not None:
+            return told(session.state.session_id, terminal)
+    raise CommandError(f"There is no terminal {terminal_id!r}.", INVALID_PARAMS)
+
+
+async def _terminal_kill(on: Operations, argument: Argument) -> Json:
+    terminal_id = required_text(argument, "terminalId")
+    await on.client.kill_terminal(_session_id(argument), terminal_id)
+    return {}
+
+
 COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.new": _new,
     "acp.session.prompt": _prompt,
@@ -454,4 +471,6 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.agent.login": _login,
     "acp.agent.logout": _logout,
     "acp.agent.restart": _restart,
+    "acp.terminal.output": _terminal_output,
+    "acp.terminal.kill": _terminal_kill,
 }

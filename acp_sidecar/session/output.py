@@ -118,7 +118,7 @@ def _partial_start(data: bytes) -> int:
     for index, byte in enumerate(data[:_LONGEST_CHARACTER]):
         if byte & 0xC0 != 0x80:
             return index
-    return 0
+    return len(data) if len(data) < _LONGEST_CHARACTER else 0
 
 
 def _within(text: str, limit: int) -> str:

@@ -404,7 +404,7 @@ class Session:
         if told and meta:
             # It is in the terminal: a copy in the call would be sent with every update.
             kept = {key: item for key, item in meta.items() if key != "terminal_output"}
-            event = evolve(event, meta=kept)
+            event = evolve(event, meta=kept or UNSET)
         changes = self._heard() + self._calls.upsert(event, self.turn)
         content = model.given(event.content, ())
         if content:

@@ -66,6 +66,8 @@ COMMANDS = {
     "acp.agent.login",
     "acp.agent.logout",
     "acp.agent.restart",
+    "acp.terminal.output",
+    "acp.terminal.kill",
 }
 
 

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from tests.agents.test_process import gone
-from tests.e2e.editor import BOUND, Editor, editing
+from tests.e2e.editor import BOUND, Editor, LspError, capabilities, editing
 from tests.e2e.puppet import Puppet
+from tests.e2e.test_protocol_page import differences, example
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells and signals of POSIX")
 
@@ -74,7 +76,7 @@ async def written(puppet: Puppet, terminal_id: str, pattern: str = r"(\d+)\n") -
 
 EXITED = {"exitCode": 0, "signal": None}
 
-# --- what is run ----------------------------------------------------------------------------
+# --- what is run --------------------
 
 
 async def test_the_agent_is_told_that_there_are_terminals(puppet: Puppet) -> None:
@@ -194,7 +196,7 @@ async def test_X04_the_environment_is_the_user_s_without_the_editor_s(
     assert seen["PWD"] == str(ws)
 
 
-# --- what is kept ------------------------------------------------------------------------------
+# --- what is kept --------------------
 
 
 async def test_C04_the_agent_s_limit_cuts_from_the_front(puppet: Puppet) -> None:
@@ -216,7 +218,7 @@ async def test_C04_the_agent_s_limit_cuts_from_the_front(puppet: Puppet) -> None
         assert (await refused(puppet, command=line, outputByteLimit=limit))["code"] == -32602
 
 
-# --- how it ends ----------------------------------------------------------------------------------
+# --- how it ends --------------------
 
 GRANDCHILD = "sleep 300 & echo $!; wait"
 
@@ -344,3 +346,430 @@ async def test_the_end_of_output_is_never_lost(puppet: Puppet) -> None:
     for _ in range(10):
         _, said = await run(puppet, "seq 1 20000")
         assert said == "".join(f"{number}\n" for number in range(1, 20001))
+
+
+# --- C04, G05: floods --------------------
+
+
+def memory_kib(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
+async def test_C04_a_flood_costs_a_bounded_memory_and_rate(
+    ws: Path, puppet: Puppet, settings: Any
+) -> None:
+    """Output is always taken, whatever the limit is, and others are answered meanwhile."""
+    settings["terminals"] = {"maxOutputBytes": 1 << 20}
+    async with editing() as editor:
+        can = capabilities(terminals=True, transcript=True)
+        await editor.initialize(ws, settings=settings, can=can)
+        await editor.execute("acp.session.new")
+        before = memory_kib(editor.process.pid)
+        floods = [await create(puppet, "yes", outputByteLimit=limit) for limit in (10**12, 0, None)]
+        content = [{"type": "terminal", "terminalId": one} for one in floods]
+        puppet.tool("t1", content=content)
+        answered = 0
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while loop.time() - began < 1.5:
+            said = await output(puppet, floods[0])
+            await editor.state()
+            answered += 1
+        assert answered >= 3
+        assert said["truncated"] and len(said["output"]) <= 1 << 20
+        assert (await output(puppet, floods[1]))["output"] == ""
+        for one in floods:
+            await puppet.call("terminal/release", terminalId=one)
+        seconds = loop.time() - began
+        # Three of a MiB each, and what goes through the pipes.
+        assert memory_kib(editor.process.pid) - before < 60_000
+        for method, most in (("acp/terminal", 3 * 10), ("acp/transcript", 30)):
+            sent = editor.all(method)
+            assert 1 < len(sent) <= most * (seconds + 1), method
+        last = {params["terminalId"]: params for params in editor.all("acp/terminal")}
+        await editor.until(
+            lambda: all(
+                {p["terminalId"]: p for p in editor.all("acp/terminal")}[one]["exitStatus"]
+                for one in floods
+            )
+        )
+        assert len(last[floods[0]]["output"]) <= 65536
+
+
+async def test_G05_an_editor_that_does_not_read_holds_up_no_command(
+    ws: Path, puppet: Puppet, settings: Any
+) -> None:
+    async with editing() as editor:
+        can = capabilities(terminals=True, transcript=True)
+        await editor.initialize(ws, settings=settings, can=can)
+        await editor.execute("acp.session.new")
+        editor.stop_reading()
+        terminal_id = await create(puppet, "seq 1 2000000; exit 5")
+        assert await wait(puppet, terminal_id) == {"exitCode": 5, "signal": None}
+        said = await output(puppet, terminal_id)
+        assert said["truncated"] and said["output"].endswith("\n2000000\n")
+        editor.read_again()
+        shown = await editor.until(
+            lambda: [p for p in editor.all("acp/terminal") if p["exitStatus"] is not None]
+        )
+        assert shown[-1]["output"].endswith("\n2000000\n")
+        assert len(editor.all("acp/terminal")) < 100
+
+
+# --- what is shown --------------------
+
+
+def blocks(editor: Editor, call: str) -> list[dict[str, Any]]:
+    """Every state in which a tool call was shown."""
+    return [
+        block
+        for params in editor.all("acp/transcript")
+        for block in params["blocks"]
+        if block["id"] == f"toolCall:{call}"
+    ]
+
+
+@pytest.fixture
+async def rich(ws: Path, puppet: Puppet, settings: Any) -> Any:
+    async with editing() as editor:
+        await editor.initialize(
+            ws, settings=settings, can=capabilities(terminals=True, transcript=True)
+        )
+        await editor.execute("acp.session.new")
+        yield editor
+
+
+async def test_output_is_shown_as_it_comes_in_its_tool_call(
+    rich: Editor, puppet: Puppet, ws: Path
+) -> None:
+    fifo = ws / "fifo"
+    os.mkfifo(fifo)
+    line = "printf '\\033[1mone\\033[0m\\n'; cat fifo; exit 3"
+    terminal_id = await create(puppet, line)
+    puppet.tool("t1", content=[{"type": "terminal", "terminalId": terminal_id}])
+
+    def seen() -> dict[str, Any]:
+        shown = blocks(rich, "t1")
+        return (shown[-1]["content"][0].get("terminal") or {}) if shown else {}
+
+    await rich.until(lambda: seen().get("output") == "one\n")
+    assert seen() == {
+        "terminalId": terminal_id,
+        "command": line,
+        "cwd": str(ws),
+        "output": "one\n",
+        "truncated": False,
+        "exitStatus": None,
+    }
+    fifo.write_text("two\n")
+    await rich.until(lambda: seen()["exitStatus"] == {"exitCode": 3, "signal": None})
+    assert seen()["output"] == "one\ntwo\n"
+    session_id = (await rich.state())["sessionId"]
+    await rich.until(lambda: rich.all("acp/terminal")[-1]["exitStatus"] is not None)
+    assert rich.all("acp/terminal")[-1] == {"sessionId": session_id, **seen()}
+    # The agent has what was written, the person what is to be seen of it.
+    assert (await output(puppet, terminal_id))["output"] == "\x1b[1mone\x1b[0m\ntwo\n"
+    told = await rich.execute("acp.terminal.output", terminalId=terminal_id)
+    assert told == {"sessionId": session_id, **seen()}
+    assert differences(told, example("Commands of the agent's")) == []
+    assert (await rich.state())["terminals"] == [seen()]
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before it is shown", "just after"])
+async def test_C08_output_stays_when_the_terminal_is_released(
+    rich: Editor, puppet: Puppet, early: bool
+) -> None:
+    terminal_id = await create(puppet, "echo kept")
+    await wait(puppet, terminal_id)
+    content = [{"type": "terminal", "terminalId": terminal_id}]
+    if not early:
+        puppet.tool("t1", content=content)
+    assert (await puppet.call("terminal/release", terminalId=terminal_id))["result"] == {}
+    if early:
+        puppet.tool("t1", content=content)
+    puppet.tool("t1", "tool_call_update", status="completed")
+    await rich.until(lambda: blocks(rich, "t1")[-1:] and blocks(rich, "t1")[-1]["status"][0] == "c")
+    shown = blocks(rich, "t1")[-1]["content"][0]["terminal"]
+    assert (shown["output"], shown["exitStatus"]) == ("kept\n", EXITED)
+    assert (await rich.execute("acp.terminal.output", terminalId=terminal_id))["output"] == "kept\n"
+    snapshot = await rich.call("acp/transcript/snapshot", {})
+    (call,) = [b for b in snapshot["sessions"][0]["blocks"] if b["kind"] == "toolCall"]
+    assert call["content"][0]["terminal"] == shown
+    assert (await refused(puppet, "terminal/output", terminalId=terminal_id))["code"] == -32002
+
+
+async def test_C08_output_stays_when_the_agent_is_gone(editor: Editor, puppet: Puppet) -> None:
+    terminal_id = await create(puppet, "echo kept; sleep 300")
+    await written(puppet, terminal_id, "(kept)")
+    puppet.hang_up()
+
+    async def ended() -> Any:
+        return (await editor.state())["terminals"][0]["exitStatus"]
+
+    assert await editor.eventually(ended) == {"exitCode": None, "signal": "SIGTERM"}
+    assert (await editor.state())["terminals"][0]["output"] == "kept\n"
+
+
+async def test_the_user_ends_a_command(editor: Editor, puppet: Puppet) -> None:
+    terminal_id = await create(puppet, GRANDCHILD)
+    pid = int(await written(puppet, terminal_id))
+    waiting = puppet.request(
+        "terminal/wait_for_exit", {"sessionId": puppet.session, "terminalId": terminal_id}
+    )
+    assert await editor.execute("acp.terminal.kill", terminalId=terminal_id) == {}
+    assert gone(pid)
+    assert (await puppet.result(waiting))["result"] == {"exitCode": None, "signal": "SIGTERM"}
+    with pytest.raises(LspError, match="it is over"):
+        await editor.execute("acp.terminal.kill", terminalId=terminal_id)
+    for command in ("acp.terminal.kill", "acp.terminal.output"):
+        with pytest.raises(LspError, match="no terminal 'nope'"):
+            await editor.execute(command, terminalId="nope")
+
+
+async def test_what_an_agent_runs_by_itself_is_shown_alike(rich: Editor, puppet: Puppet) -> None:
+    content = [{"type": "terminal", "terminalId": "t1"}]
+    about = {"terminal_info": {"terminal_id": "t1", "cwd": "/ws"}}
+    puppet.tool("t1", content=content, _meta=about)
+    for data in ("one\n", "\x1b[32mtwo\x1b[0m\n"):
+        about = {"terminal_output": {"terminal_id": "t1", "data": data}}
+        puppet.tool("t1", "tool_call_update", _meta=about)
+    about = {"terminal_exit": {"terminal_id": "t1", "exit_code": 1, "signal": None}}
+    puppet.tool("t1", "tool_call_update", status="failed", _meta=about)
+    await rich.until(lambda: [b for b in blocks(rich, "t1") if b["status"] == "failed"])
+    shown = blocks(rich, "t1")[-1]["content"][0]["terminal"]
+    assert (shown["output"], shown["cwd"]) == ("one\ntwo\n", "/ws")
+    assert shown["exitStatus"] == {"exitCode": 1, "signal": None}
+    await rich.until(lambda: rich.all("acp/terminal")[-1:] == [{**shown, "sessionId": ANY}])
+    with pytest.raises(LspError, match="the agent runs it"):
+        await rich.execute("acp.terminal.kill", terminalId="t1")
+
+
+async def test_C09_broken_characters_never_break_an_answer(puppet: Puppet, ws: Path) -> None:
+    fifo = ws / "fifo"
+    os.mkfifo(fifo)
+    terminal_id = await create(puppet, "printf '\\344\\270'; cat fifo; printf '\\255|\\377|\\303'")
+    async with asyncio.timeout(BOUND):
+        while (await output(puppet, terminal_id))["output"] == "never":
+            await asyncio.sleep(0.01)
+    assert (await output(puppet, terminal_id))["output"] == ""
+    fifo.write_text("")
+    await wait(puppet, terminal_id)
+    assert (await output(puppet, terminal_id))["output"] == "中|\ufffd|\ufffd"
+
+
+# --- C10: where, with what, and who is asked --------------------
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    return Path(os.path.realpath(folder))
+
+
+async def test_C10_the_folder_is_one_of_the_session_s(puppet: Puppet, ws: Path) -> None:
+    (ws / "sub").mkdir()
+    (ws / "file").write_text("")
+    assert await run(puppet, "pwd -P") == (EXITED, f"{ws}\n")
+    assert await run(puppet, "pwd -P", cwd=None) == (EXITED, f"{ws}\n")
+    assert await run(puppet, "pwd -P", cwd=f"{ws}/sub") == (EXITED, f"{ws}/sub\n")
+    assert await run(puppet, "pwd", cwd=f"{ws}/sub/../sub/") == (EXITED, f"{ws}/sub\n")
+    for cwd in ("sub", "../", ".", f"{ws}/nope", f"{ws}/file", f"{ws}/a\0b", "", "/no/such", 5):
+        error = await refused(puppet, command="touch ran", cwd=cwd)
+        assert error["code"] == -32602, cwd
+    assert not list(ws.rglob("ran"))
+
+
+@pytest.mark.parametrize("answer", ["Yes, this time", "No", None])
+async def test_C10_another_folder_needs_the_user_s_consent(
+    editor: Editor, puppet: Puppet, ws: Path, elsewhere: Path, answer: str | None
+) -> None:
+    """By a link in the workspace as well; and no answer is never a consent."""
+    (ws / "link").symlink_to(elsewhere)
+    for number, cwd in enumerate((str(elsewhere), f"{ws}/link", f"{ws}/../elsewhere"), 1):
+        params = {
+            "sessionId": puppet.session,
+            "command": "touch ran; echo $SECRET",
+            "env": [{"name": "SECRET", "value": "s3cret"}],
+            "cwd": cwd,
+        }
+        request = puppet.request("terminal/create", params)
+        dialog = await editor.dialog(number)
+        for truth in ("touch ran; echo $SECRET", f"{elsewhere} (outside", "SECRET", "s3cret"):
+            assert truth in dialog["message"]
+        assert editor.titles() == ["No", "Yes, this time"]
+        assert not (elsewhere / "ran").exists()
+        # Meanwhile others are answered.
+        assert await run(puppet, "echo here") == (EXITED, "here\n")
+        if answer is None:
+            shown = editor.requests("window/showMessageRequest")[-1]
+            editor.send({"id": shown["id"], "result": None})
+        else:
+            editor.click(answer)
+        response = await puppet.result(request)
+        if answer == "Yes, this time":
+            assert await wait(puppet, response["result"]["terminalId"]) == EXITED
+            (elsewhere / "ran").unlink()
+        else:
+            assert "did not agree" in response["error"]["message"]
+            assert not (elsewhere / "ran").exists()
+    states = [one["state"] for one in (await editor.state())["permissions"]]
+    assert states == ["answered"] * 3
+
+
+@pytest.mark.parametrize("how", ["cancel", "withdraw", "close", "death"])
+async def test_C10_a_question_that_is_settled_otherwise_runs_nothing(
+    editor: Editor, puppet: Puppet, elsewhere: Path, how: str
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    params = {"sessionId": puppet.session, "command": "touch ran", "cwd": str(elsewhere)}
+    request = puppet.request("terminal/create", params)
+    await editor.dialog()
+    shown = editor.requests("window/showMessageRequest")[0]["id"]
+    if how == "cancel":
+        await editor.execute("acp.session.cancel")
+        assert "error" in await puppet.result(request)
+        # What it wants to run after the user's cancel is not run either, wherever.
+        error = await refused(puppet, command="touch ran")
+        assert error["code"] == -32800
+        puppet.end_turn(prompt, "cancelled")
+        assert await turn == {"stopReason": "cancelled"}
+    elif how == "withdraw":
+        puppet.send({"method": "$/cancel_request", "params": {"requestId": request}})
+        assert "error" in await puppet.result(request)
+    elif how == "close":
+        await editor.execute("acp.session.close")
+    else:
+        puppet.hang_up()
+    await editor.until(lambda: {"id": shown} in editor.all("$/cancelRequest"))
+    editor.click("Yes, this time", 0)
+    await editor.call("acp/transcript/snapshot", {})
+    assert not (elsewhere / "ran").exists()
+
+
+@pytest.mark.parametrize(("rule", "runs"), [("allow", True), ("deny", False)])
+async def test_C10_the_user_s_settings_answer_for_the_user(
+    ws: Path, puppet: Puppet, settings: Any, elsewhere: Path, rule: str, runs: bool
+) -> None:
+    settings["terminals"] = {"outsideRoots": rule}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        await editor.execute("acp.session.new")
+        if runs:
+            assert await run(puppet, "pwd", cwd=str(elsewhere)) == (EXITED, f"{elsewhere}\n")
+        else:
+            error = await refused(puppet, command="touch ran", cwd=str(elsewhere))
+            assert error["code"] == -32602
+        assert editor.all("window/showMessageRequest") == []
+    assert not (elsewhere / "ran").exists()
+
+
+async def test_C10_terminals_can_be_switched_off(ws: Path, puppet: Puppet, settings: Any) -> None:
+    """They are on by default, other than the case has it: what works is offered."""
+    settings["terminals"] = {"enabled": False}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        await editor.execute("acp.session.new")
+        told = [m for m in puppet.seen if m.get("method") == "initialize"][-1]
+        assert told["params"]["clientCapabilities"]["terminal"] is False
+        error = await refused(puppet, command="touch ran")
+        assert error["code"] == -32601
+    assert not (ws / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"env": [{"name": "A=B", "value": "x"}]},
+        {"env": [{"name": "", "value": "x"}]},
+        {"env": [{"name": "A\0", "value": "x"}]},
+        {"env": [{"name": "A", "value": "x\0y"}]},
+        {"env": [{"name": "A", "value": "\ud800"}]},
+        {"env": [{"name": "A"}]},
+        {"env": [{"name": "A", "value": 5}]},
+        {"env": ["A=B"]},
+        {"env": {"A": "B"}},
+        {"args": "x"},
+        {"args": ["x", None]},
+        {"args": ["a\0b"]},
+        {"args": ["\udc80"]},
+        {"command": ""},
+        {"command": " \n"},
+        {"command": None},
+        {"command": "touch\0ran"},
+        {"command": "touch ran \ud83d"},
+    ],
+)
+async def test_C10_what_no_command_can_be_given_is_refused(
+    puppet: Puppet, ws: Path, params: Any
+) -> None:
+    error = await refused(puppet, **{"command": "touch ran", **params})
+    assert error["code"] == -32602
+    assert not (ws / "ran").exists()
+
+
+async def test_C10_each_command_is_told_with_its_folder_and_without_secrets(
+    editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    env = [{"name": "TOKEN", "value": "s3cret"}, {"name": "LD_PRELOAD", "value": "/ws/x.so"}]
+    await run(puppet, "echo", "a b", env=env)
+    told = await editor.until(
+        lambda: [p for p in editor.all("window/logMessage") if "echo 'a b'" in p["message"]]
+    )
+    assert str(ws) in told[0]["message"]
+    assert "TOKEN" in told[0]["message"] and "LD_PRELOAD" in told[0]["message"]
+    assert "s3cret" not in str(editor.seen) + editor.stderr.decode()
+
+
+async def test_a_terminal_belongs_to_its_session(editor: Editor, puppet: Puppet) -> None:
+    terminal_id = await create(puppet, "sleep 300")
+    first = puppet.session
+    await editor.execute("acp.session.new")
+    assert puppet.session != first
+    for method in ("output", "kill", "release", "wait_for_exit"):
+        error = await refused(puppet, f"terminal/{method}", terminalId=terminal_id)
+        assert error["code"] == -32002
+        error = await refused(puppet, f"terminal/{method}", terminalId=5)
+        assert error["code"] == -32602
+        error = await refused(puppet, f"terminal/{method}", terminalId="x", sessionId="nope")
+        assert error["code"] == -32602
+    said = (await puppet.call("terminal/output", terminalId=terminal_id, sessionId=first))["result"]
+    assert said.get("exitStatus") is None
+
+
+# --- F05: files --------------------
+
+
+async def test_F05_what_a_command_changes_is_read_and_reviewed(
+    editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    opened, closed, unnamed = ws / "a.txt", ws / "b.txt", ws / "c.txt"
+    for path in (opened, closed, unnamed):
+        path.write_text("a\nrest\n")
+    editor.open(opened)
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert (await puppet.read(opened))["result"]["content"] == "a\nrest\n"
+    status, _ = await run(
+        puppet, f"sed -i s/a/X/ {opened} b.txt; sed -i s/a/X/ c*; echo new >d.txt"
+    )
+    assert status == EXITED
+    assert (await puppet.read(opened))["result"]["content"] == "X\nrest\n"
+
+    async def reviewed() -> Any:
+        found = await editor.execute("acp.review.list")
+        names = {change["uri"].rpartition("/")[2]: change["status"] for change in found}
+        wanted = {"a.txt": "modified", "b.txt": "modified", "c.txt": "modified", "d.txt": "created"}
+        return found if names == wanted else None
+
+    await editor.eventually(reviewed)
+    puppet.end_turn(prompt)
+    await turn
+    await editor.execute("acp.review.revert")
+    assert closed.read_text() == unnamed.read_text() == "a\nrest\n"
+    assert not (ws / "d.txt").exists()
