@@ -709,6 +709,27 @@ def test_the_proposed_change_side_by_side(
     assert not sidecar.answered(request)
 
 
+@pytest.mark.parametrize("end", ["answer", "withdrawal"])
+def test_the_change_side_by_side_goes_with_its_question(
+    editor: Editor, sidecar: FakeSidecar, session: str, end: str
+) -> None:
+    user = editor.window()
+    ask(editor, sidecar)
+    editor.command("Acp permission")
+    editor.type("D")
+    assert editor.eval("tabpagenr('$')") == 2
+    if end == "answer":
+        editor.command("Acp permission Yes")
+    else:
+        block = {"id": "p1", "kind": "permission", "requestId": "p1", "state": "cancelled"}
+        sidecar.notify("acp/transcript", {"sessionId": session, "blocks": [block]})
+    wait_until(lambda: editor.eval("tabpagenr('$')") == 1, "the tab page to close")
+    assert editor.window() == user
+    assert True not in editor.lua(
+        "return vim.tbl_map(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())"
+    )
+
+
 def test_other_messages_of_the_sidecar_wait_in_the_same_way(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
@@ -937,6 +958,14 @@ def test_checkhealth(editor: Editor, sidecar: FakeSidecar, session: str) -> None
     assert "LuaJIT" in report
     assert "runs as client" in report
     assert "ERROR" not in report
+    assert "signs show in the sign column" in report
+    assert "0 hunks in 0 files wait" in report
+    assert "mapped to something else" not in report
+    editor.lua("require('acp').setup({ keymaps = true })")
+    editor.command("nnoremap ]h x | set signcolumn=no | checkhealth acp")
+    report = "\n".join(editor.lines(editor.window()))
+    assert "mapped to something else: ]h" in report
+    assert "'signcolumn' is \"no\"" in report
 
 
 def test_checkhealth_names_what_is_missing(editor: Editor) -> None:
@@ -973,7 +1002,8 @@ def test_help(editor: Editor, tmp_path: Path) -> None:
     (copy / "acp.txt").write_text(doc.read_text())
     editor.command(f"helptags {copy}")
     editor.command(f"set runtimepath^={copy.parent}")
-    for topic in ("acp", ":Acp-permission", "acp-options", "acp-events"):
+    topics = (":Acp-permission", ":Acp-keep", "acp-options", "acp-events", "acp-keymaps")
+    for topic in ("acp", *topics, "<Plug>(acp-next-hunk)"):
         editor.command(f"help {topic}")
         assert editor.eval("&filetype") == "help"
     names = editor.lua(

@@ -644,6 +644,54 @@ def test_what_would_be_written_side_by_side(waiting: Editor) -> None:
     wait_until(lambda: signs(waiting) == [])
 
 
+def test_a_file_that_would_be_made(nvim: Editor, agent: Agent, folder: Path) -> None:
+    setup(nvim, agent, keymaps=True, settings={"review": {"mode": "before"}})
+    prompted(nvim, agent)
+    written = agent.begin_write(folder / "new.py", "import os\n")
+    wait_until(lambda: "would like to make new.py" in nvim.messages(), "to be told")
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    nvim.type("]h")
+    assert nvim.eval("expand('%:t')") == "new.py"
+    wait_until(lambda: virtual(nvim, "new.py") == [(1, True, ["import os"])])
+    assert notes(nvim, "new.py") == "puppet would like to make this file"
+    assert "import os" in nvim.screen()
+    nvim.command("Acp diff")
+    wait_until(lambda: nvim.eval("tabpagenr('$')") == 2)
+    assert [nvim.lines(win) for win in nvim.windows()] == [[""], ["import os"]]
+    nvim.command("tabclose")
+    assert not (folder / "new.py").exists()
+    nvim.type(" ak")
+    assert "error" not in written.result(20)
+    assert (folder / "new.py").read_text() == "import os\n"
+    wait_until(lambda: nvim.lines(mine(nvim)) == ["import os"], "the buffer")
+    wait_until(lambda: notes(nvim, "new.py") == "")
+
+
+# --- more than one session -----------------------------------------------------------------------
+
+
+def test_what_belongs_to_an_older_session_is_decided_there(
+    reviewed: Editor, agent: Agent, folder: Path
+) -> None:
+    reviewed.lua("_G.seen = {}")
+    reviewed.command("Acp new")
+    wait_until(lambda: reviewed.seen("Session"), "another session")
+    reviewed.lua("vim.api.nvim_set_current_win(...)", mine(reviewed))
+    assert signs(reviewed) == DRAWN
+    reviewed.type("5G ar")
+    wait_until(lambda: signs(reviewed) == DRAWN[1:])
+    reviewed.type(" au")
+    wait_until(lambda: signs(reviewed) == DRAWN)
+    reviewed.command("Acp revert all")
+    wait_until(lambda: (folder / "one.txt").read_text() == text(LINES))
+
+
+def test_closing_the_session_clears_what_is_drawn(reviewed: Editor) -> None:
+    reviewed.command("Acp close")
+    wait_until(lambda: signs(reviewed) == [] and virtual(reviewed) == [])
+    assert reviewed.eval("exists('b:acp_changes')") == 0
+
+
 # --- checkpoints ---------------------------------------------------------------------------------
 
 

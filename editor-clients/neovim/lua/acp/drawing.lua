@@ -149,7 +149,7 @@ local function put(buf, hunk, old, inline, drawn)
     strict = false,
     -- A mark of no lines stays where lines were removed.
     invalidate = hunk.count > 0,
-    sign_text = options.signs[sign],
+    sign_text = options.signs[sign] ~= '' and options.signs[sign] or nil,
     sign_hl_group = hl,
     number_hl_group = options.number_highlights and hl or nil,
     line_hl_group = line_highlight(hunk, inline),

@@ -22,6 +22,19 @@ M.defaults = {
 ---@type { mode: string, lhs: string }[]
 local set = {}
 
+---The keys that something else was mapped to since.
+---@return string[]
+function M.taken()
+  local taken = {}
+  for _, map in ipairs(set) do
+    local now = vim.fn.maparg(map.lhs, map.mode)
+    if not vim.startswith(now, '<Plug>(acp-') and not vim.tbl_contains(taken, map.lhs) then
+      taken[#taken + 1] = map.lhs
+    end
+  end
+  return taken
+end
+
 ---Sets the maps, and removes those set before.
 ---@param given boolean|table<string, string|false> Keys by name, in place of the defaults.
 function M.apply(given)

@@ -152,6 +152,7 @@ end
 
 local due = false
 
+---Once for however many news there are: a list may be long.
 local function fill_soon()
   if due then
     return
@@ -159,8 +160,10 @@ local function fill_soon()
   due = true
   vim.defer_fn(function()
     due = false
-    if is_kept(lists.hunks) then
-      fill(lists.hunks)
+    for _, list in pairs(lists) do
+      if is_kept(list) then
+        fill(list)
+      end
     end
   end, 50)
 end
@@ -181,11 +184,7 @@ end
 
 ---Brings the lists along.
 function M.refresh()
-  for _, list in pairs(lists) do
-    if is_kept(list) then
-      fill(list)
-    end
-  end
+  fill_soon()
   if is_open(lists.hunks) then
     want_texts()
   end

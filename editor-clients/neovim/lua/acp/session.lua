@@ -118,6 +118,7 @@ local function opened(callback)
   return function(result)
     local session = known(result.sessionId)
     session.agent = result.agent or session.agent
+    require('acp.changes').forget()
     session.modes = result.modes
     session.commands = result.commands or {}
     session.options = result.configOptions or {}
