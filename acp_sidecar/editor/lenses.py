@@ -212,7 +212,9 @@ class Lenses:
             changes = self._review().changes(session)
             if changes:
                 of = f" of {session.agent_name}" if several else ""
-                words = _WORDS[all(not entry["hunks"] for entry in changes)]
+                words = _WORDS[
+                    all(entry.get("proposed") and not entry["hunks"] for entry in changes)
+                ]
                 argument = {"sessionId": session.state.session_id}
                 for word, step in zip(words, ("keep", "revert"), strict=True):
                     title = f"{word} all changes{of} in all files"

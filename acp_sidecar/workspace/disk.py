@@ -96,7 +96,7 @@ def read(path: Path, limit: int) -> Snapshot:
             for _ in range(_READS):
                 before = os.fstat(handle)
                 _regular(before, path)
-                data = _read_all(handle, limit)
+                data = b"" if before.st_size > limit else _read_all(handle, limit)
                 if len(data) > limit or before.st_size > limit:
                     size = max(len(data), before.st_size)
                     raise FileProblem(

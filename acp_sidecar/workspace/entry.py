@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 
@@ -126,6 +127,12 @@ class Entry:
     the text; to be found again when the user undoes that."""
     lost_since: State | None = None
     """What has become of those; once it is something else they are of no use any more."""
+    problem: str | None = None
+    """Why it cannot be told what it says now."""
+    uri: str | None = None
+    """What it is called while it is not open."""
+    shown: tuple[object, Any] | None = None
+    """What was last shown of it, and from what that was made."""
     busy: bool = False
     """Whether we are at work on it: it is looked at again after that."""
     vanished: tuple[int, State, Stamp | None] | None = None

@@ -233,7 +233,9 @@ class Files:
 
     def uri_of(self, path: Path) -> str | None:
         """What the editor calls a file it has open."""
-        document = self._documents.at(path)
+        documents = self._documents.all_at_real(path)
+        dirty = (document for document in documents if document.dirty)
+        document = next(dirty, documents[-1] if documents else None)
         return None if document is None else document.uri
 
     # --- changing it ------------------------------------------------------------------------

@@ -12,12 +12,19 @@ What an agent reports is only believed where the file itself bears it out.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from secrets import token_hex
 
 from acp_sidecar.workspace.baselines import Baselines
-from acp_sidecar.workspace.changes import EditedFile, FileChange, Reviewed, change_of, text_of
+from acp_sidecar.workspace.changes import (
+    EditedFile,
+    FileChange,
+    Reviewed,
+    change_of,
+    text_of,
+    unkept_change,
+)
 from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
@@ -188,6 +195,7 @@ class Ledger:
                     later = True
                 elif entry is not None:
                     tracked.observe(entry, by_agent=tracked.in_turn)
+            tracked.unkept.observe(by_agent=tracked.in_turn)
             tracked.join_moves()
             self._history.flush(urgent=True)
         return later
@@ -199,10 +207,18 @@ class Ledger:
     # --- what there is ------------------------------------------------------------------------
 
     def changes(self) -> list[FileChange]:
-        """The changed files, in the order in which the session heard of them."""
-        return [
-            self._change(entry) for entry in self._tracked.entries.values() if entry.state.changed
+        """The changed files, in the order in which the session heard of them; last those of
+        which nothing is kept, with the reason."""
+        found = [
+            self._change(entry)
+            for entry in self._tracked.entries.values()
+            if entry.state.changed or entry.problem is not None
         ]
+        unkept = [
+            unkept_change(file, self._uri_of(file.path), why)
+            for file, why in self._tracked.unkept.changed()
+        ]
+        return found + unkept
 
     def change(self, path: Path) -> FileChange | None:
         """What has changed in one file; None where nothing has."""
@@ -223,9 +239,20 @@ class Ledger:
             return "", ""
 
     @property
-    def paths(self) -> Sequence[Path]:
+    def paths(self) -> Collection[Path]:
         """Every file the session has heard of."""
-        return tuple(self._tracked.entries)
+        return self._tracked.entries.keys()
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a path, which need not be resolved, is that of a known file or of a folder
+        above one."""
+        # A checkout brings thousands of events: names are compared before links are followed.
+        if path.name not in self._tracked.place_names:
+            return False
+        try:
+            return path.parent.resolve() / path.name in self._tracked.places
+        except (OSError, RuntimeError):
+            return path in self._tracked.places
 
     def checkpoints(self) -> list[Checkpoint]:
         """The prompts so far, oldest first; those of earlier processes after :meth:`load`."""
@@ -247,6 +274,8 @@ class Ledger:
         async with self._lock:
             chosen, entries = self._chosen(path, hunk_id)
             parts = [part for entry in entries if (part := keep(entry, chosen))]
+            if hunk_id is None:
+                self._tracked.let_go(path)
             self._undo.done(parts)
             return Reviewed(kept=_ids(parts))
 
@@ -263,6 +292,8 @@ class Ledger:
             chosen, entries = self._chosen(path, hunk_id)
             for entry in self._tracked.in_order(entries):
                 await revert(self._tracked, entry, chosen, outcome, "Revert")
+            if hunk_id is None:
+                outcome.problems += self._tracked.unkept_problems(path)
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.taken_back(part)
@@ -352,9 +383,15 @@ class Ledger:
         return (hunk_id,), entries
 
     def _change(self, entry: Entry) -> FileChange:
+        uri = self._files.uri_of(entry.path)
+        if uri is None:
+            uri = entry.uri = entry.uri or path_to_uri(self._spelled(entry.path))
         origin = entry.state.origin
         old = None if origin is None else self._uri_of(origin.path)
-        return change_of(entry.path, entry.state, self._uri_of(entry.path), old)
+        if entry.shown is None or entry.shown[0] != (entry.state, uri, old, entry.problem):
+            change = change_of(entry.path, entry.state, uri, old, entry.problem)
+            entry.shown = (entry.state, uri, old, entry.problem), change
+        return entry.shown[1]
 
     def _uri_of(self, path: Path) -> str:
         return self._files.uri_of(path) or path_to_uri(self._spelled(path))

@@ -26,9 +26,11 @@ from acp_sidecar.workspace.entry import (
 from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.hunks import Who
+from acp_sidecar.workspace.moves import Gone, inode, is_moved
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.unkept import MOST_FILES, Unkept
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,8 @@ _PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
 """Names of files that agents write first and then put in the place of another."""
 
 _LOST_KEPT: Final = 16
+_NO_FILES: Final = frozenset({"directory", "special", "invalid"})
+"""Kinds of problems of what is no file at all."""
 
 Listener: TypeAlias = Callable[[Entry, State, Who], None]
 """Told that a file has come to say something else, what it was before, and by whose hand."""
@@ -51,6 +55,12 @@ class Tracked:
         self.turn = 0
         self.in_turn = False
         self._author = author
+        self.unkept = Unkept()
+        self.places: set[Path] = set()
+        """The files, and the folders above them."""
+        self.place_names: set[str] = set()
+        self._by_inode: dict[tuple[int, int], dict[Path, Entry]] = {}
+        """The files by what they last were on disk."""
         self._late: list[tuple[Path, WriteOutcome]] = []
         self._listeners: list[Listener] = []
         self._followers: list[Callable[[Path, Path], None]] = []
@@ -75,13 +85,21 @@ class Tracked:
         entry = self.entries.get(path)
         if entry is not None or is_temporary(path.name) or _PASSING.fullmatch(path.name):
             return entry
-        said = self.said(path)
-        if said is None:
+        if len(self.entries) >= MOST_FILES:
+            self.unkept.add(path, f"Of more than {MOST_FILES:,} files nothing is kept for review")
             return None
-        entry = Entry(path, self.changer.clean(said), self.turn, disk.stamp(path))
+        said = self.said(path)
+        if isinstance(said, FileProblem):
+            if said.kind not in _NO_FILES:
+                self.unkept.add(path, f"It cannot be kept for review: {said}")
+            return None
+        if not self.unkept.release(path):
+            return None
+        entry = Entry(path, self.changer.clean(said), self.turn, None)
+        self._stamped(entry, disk.stamp(path))
         self._seen_so_far(entry)
         old = self._moved_here(entry)
-        self.entries[path] = entry
+        self._enter(entry)
         if old is not None:
             self.observe(old, by_agent=True)
             entry.appeared = self.turn
@@ -107,7 +125,7 @@ class Tracked:
             before = outcome.before
             entry = Entry(path, self.changer.clean(before), self.turn, None)
             self._seen_so_far(entry)
-            self.entries[path] = entry
+            self._enter(entry)
         if entry.busy:
             self._late.append((path, outcome))
             return
@@ -120,7 +138,7 @@ class Tracked:
             self.move(entry, outcome.after, "agent")
             entry.guess = None
             entry.last_write = self.files.last_write(path)
-            entry.stamp = outcome.after.stamp or entry.stamp
+            self._stamped(entry, outcome.after.stamp or entry.stamp)
         self.observe(entry, by_agent=self.in_turn)
 
     def reported(self, path: Path, old_text: str | None, new_text: str) -> None:
@@ -152,6 +170,7 @@ class Tracked:
         """Look at every file again."""
         for entry in tuple(self.entries.values()):
             self.observe(entry, by_agent=by_agent)
+        self.unkept.observe(by_agent=by_agent)
 
     def observe(self, entry: Entry, *, by_agent: bool) -> None:
         """Take in what a file says now.
@@ -164,14 +183,17 @@ class Tracked:
             return
         fresh = any(True for _ in self.files.sightings(entry.path, entry.last_sighting))
         if not fresh and self.files.still(entry.path, now.stamp, missing=now.is_missing):
+            entry.problem = None
             return
         if not by_agent and not fresh and self.files.half_written(entry.path):
             return
         stamp, before = disk.stamp(entry.path), entry.stamp
-        entry.stamp = stamp
+        self._stamped(entry, stamp)
         said = self.said(entry.path)
-        if said is None:
+        if isinstance(said, FileProblem):
+            entry.problem = f"It cannot be reviewed as it is: {said}"
             return
+        entry.problem = None
         if by_agent and stamp != before and isinstance(said, FileText) and said.source == "buffer":
             entry.agents_stamp = stamp
         self._take_sightings(entry, by_agent=by_agent)
@@ -237,17 +259,35 @@ class Tracked:
         """Whether a text that a file has come to say can be the agent's."""
         return said.source == "disk" and not self.files.saved_by_user(entry.path, said.text)
 
-    def said(self, path: Path) -> Said | None:
-        """What a file says now; None where that is neither text nor bytes to be had."""
+    def said(self, path: Path) -> Said | FileProblem:
+        """What a file says now, or why that cannot be had."""
         try:
             return self.files.peek(path)
         except FileProblem as problem:
             if problem.kind != "encoding":
-                return None
+                return problem
         try:
             return self.files.raw(path) or Missing(path)
-        except FileProblem:
-            return None
+        except FileProblem as problem:
+            return problem
+
+    def unkept_problems(self, path: Path | None) -> list[str]:
+        """Why files that have changed, this one or all, cannot be taken back."""
+        lost = [
+            (entry.path, entry.problem)
+            for entry in self.entries.values()
+            if entry.problem is not None and not entry.state.changed
+        ]
+        unkept = [(file.path, why) for file, why in self.unkept.changed()]
+        return [f"{each}: {why}" for each, why in (*lost, *unkept) if path in (None, each)]
+
+    def let_go(self, path: Path | None) -> None:
+        """What such files say now, this one or all, is as it should be."""
+        for entry in tuple(self.entries.values()):
+            if entry.problem is not None and not entry.state.changed and path in (None, entry.path):
+                del self.entries[entry.path]
+                self.unkept.add(entry.path, entry.problem)
+        self.unkept.keep(path)
 
     # --- what becomes of them --------------------------------------------------------------
 
@@ -327,11 +367,11 @@ class Tracked:
                 return
             await self._write(entry, old, said, label)
             actual = self.said(entry.path)
-            entry.stamp = disk.stamp(entry.path)
+            self._stamped(entry, disk.stamp(entry.path))
             entry.last_write = self.files.last_write(entry.path)
             entry.guess = None
             self._seen_so_far(entry)
-            if actual is None:
+            if isinstance(actual, FileProblem):
                 self.put(entry, state, who)
                 return
             if not same(said, actual):
@@ -360,7 +400,7 @@ class Tracked:
     def join_moves(self) -> None:
         """Find the files that the agent has moved in this turn: the old path is gone, and the
         new one has come with the same content."""
-        gone = [entry for entry in self.entries.values() if self._has_vanished(entry)]
+        gone = Gone(entry for entry in self.entries.values() if self._has_vanished(entry))
         if not gone:
             return
         for entry in tuple(self.entries.values()):
@@ -369,21 +409,21 @@ class Tracked:
                 continue
             if not entry.state.created or entry.state.origin is not None:
                 continue
-            old = next((each for each in gone if self._is_same_file(each, entry)), None)
+            old = gone.find(entry)
             if old is not None:
-                gone.remove(old)
                 self._join(old, entry)
 
     def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries, those that have moved after what has taken their old place."""
         order: dict[Path, Entry] = {}
+        chosen = set(entries)
         for entry in entries:
             chain: dict[Path, Entry] = {}
             while entry.path not in order and entry.path not in chain:
                 chain[entry.path] = entry
                 origin = entry.state.origin
                 before = None if origin is None else self.entries.get(origin.path)
-                if before is None or before not in entries:
+                if before is None or before not in chosen:
                     break
                 entry = before
             order |= dict(reversed(chain.items()))
@@ -394,19 +434,6 @@ class Tracked:
         return (
             entry.vanished is not None and entry.vanished[0] == self.turn and state.now.is_missing
         )
-
-    def _is_same_file(self, old: Entry, new: Entry) -> bool:
-        if old.vanished is None or old.path == new.path:
-            return False
-        _, state, stamp = old.vanished
-        if _is_moved(stamp, new.stamp):
-            return True
-        try:
-            before, after = state.now.get(), new.state.now.get()
-        except FileProblem:
-            return False
-        empty = isinstance(after, FileText) and not after.text
-        return not empty and same(before, after)
 
     def _join(self, old: Entry, new: Entry) -> None:
         assert old.vanished is not None
@@ -431,10 +458,23 @@ class Tracked:
         """The known file that has been moved to where the session now hears of one."""
         if not self.in_turn or entry.stamp is None:
             return None
-        for old in self.entries.values():
-            if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
+        for old in tuple(self._by_inode.get(inode(entry.stamp), {}).values()):
+            if is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
                 return old
         return None
+
+    def _enter(self, entry: Entry) -> None:
+        self.entries[entry.path] = entry
+        self.places.update((entry.path, *entry.path.parents))
+        self.place_names.update((entry.path.name, *(each.name for each in entry.path.parents)))
+
+    def _stamped(self, entry: Entry, stamp: Stamp | None) -> None:
+        """The file is in this state on disk."""
+        if entry.stamp is not None:
+            self._by_inode.get(inode(entry.stamp), {}).pop(entry.path, None)
+        if stamp is not None:
+            self._by_inode.setdefault(inode(stamp), {})[entry.path] = entry
+        entry.stamp = stamp
 
 
 def _loses(old: State, new: State) -> bool:
@@ -446,11 +486,3 @@ def _loses(old: State, new: State) -> bool:
 
 def _hash(said: Said) -> int:
     return hash(re.sub(r"\r\n?", "\n", said.text)) if isinstance(said, FileText) else 0
-
-
-def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:
-    """Whether two paths have been, one after the other, the one name of a file. The inode
-    alone does not tell: it is given to the next file as soon as it is free."""
-    if old is None or new is None or old.links != 1 or new.links != 1:
-        return False
-    return old == new

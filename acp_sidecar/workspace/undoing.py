@@ -39,17 +39,17 @@ class Undo:
         outcome = Outcome()
         if not self._steps:
             return outcome
-        failed: list[Part] = []
+        failed: dict[Part, None] = {}
         step = self._steps.pop()
         for part in reversed(step):
             try:
                 await self._restore(part)
             except FileProblem as problem:
-                failed.append(part)
+                failed[part] = None
                 outcome.failed(part.ids, problem)
                 continue
         outcome.parts = [part for part in step if part not in failed]
-        self.done(failed[::-1])
+        self.done([part for part in step if part in failed])
         return outcome
 
     async def _restore(self, part: Part) -> None:

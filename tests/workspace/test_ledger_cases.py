@@ -693,3 +693,89 @@ async def test_a_baseline_somebody_has_removed_costs_only_its_file(
     assert len(done.conflicts) == len(done.problems) == 1
     assert large.read_text() == "y\n" * 9000
     assert small.read_text() == LINES
+
+
+# --- what cannot be kept ----------------------------------------------------------------
+
+
+async def test_a_file_too_large_to_be_kept_is_said_to_have_changed(
+    hand: Hand, tmp_path: Path
+) -> None:
+    ledger = Ledger(hand.files(limit=1000), within=lambda path: True)
+    ledger.begin_turn()
+    huge, gone, made = (tmp_path / name for name in ("huge", "gone", "made"))
+    for path in (huge, gone):
+        say(path, "x\n" * 1000)
+    for path in (huge, gone, made):
+        ledger.touch(path)
+    assert ledger.changes() == []
+    say(huge, "y\n" * 2000)
+    gone.unlink()
+    say(made, "z\n" * 2000)
+    await ledger.refresh()
+    told = {change.path: change for change in ledger.changes()}
+    assert {path.name: told[path].status for path in told} == {
+        "huge": "modified",
+        "gone": "deleted",
+        "made": "created",
+    }
+    for path in (huge, made):
+        assert "limit is 1,000" in str(told[path].to_json()["problem"])
+    done = await ledger.revert()
+    assert any(str(huge) in problem and "limit" in problem for problem in done.problems)
+    assert huge.read_text() == "y\n" * 2000
+    await ledger.keep()
+    assert huge not in {change.path for change in ledger.changes()}
+    ledger.end_turn()
+    say(huge, "the user's\n" * 2000)
+    await ledger.refresh()
+    assert huge not in {change.path for change in ledger.changes()}
+
+
+async def test_a_file_that_grows_too_large_is_still_listed(hand: Hand, tmp_path: Path) -> None:
+    ledger = Ledger(hand.files(limit=1000), within=lambda path: True)
+    ledger.begin_turn()
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, "y\n" * 2000)
+    assert "limit is 1,000" in str(only(ledger).to_json()["problem"])
+    await agent_writes(ledger, path, CHANGED)
+    assert "problem" not in only(ledger).to_json()
+    await ledger.revert()
+    assert path.read_text() == LINES
+
+
+async def test_of_too_many_files_the_rest_is_said_not_to_be_kept(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.tracked.MOST_FILES", 3)
+    monkeypatch.setattr("acp_sidecar.workspace.unkept._MOST_UNKEPT", 2)
+    paths = [say(tmp_path / str(number), LINES) for number in range(9)]
+    for path in paths:
+        ledger.touch(path)
+    for path in paths:
+        say(path, CHANGED)
+    await ledger.refresh()
+    *kept, first, last = ledger.changes()
+    assert [len(change.hunks) for change in kept] == [3, 3, 3]
+    assert "Of more than 3 files" in str(first.problem)
+    assert "Of 4 more files it is not even known" in str(last.problem)
+    done = await ledger.revert()
+    assert len(done.problems) == 2
+    assert [path.read_text() for path in paths] == [LINES] * 3 + [CHANGED] * 6
+
+
+async def test_a_folder_of_many_files_that_moves_is_found_file_by_file(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for number in range(300):
+        ledger.touch(say(old / str(number), f"{number}\n"))
+        ledger.touch(new / str(number))
+    new.mkdir()
+    for path in old.iterdir():
+        text = path.read_text()
+        path.unlink()
+        say(new / path.name, text)
+    await ledger.refresh()
+    assert {change.status for change in ledger.changes()} == {"renamed"}
+    assert all(Path(str(change.old_uri)).name == change.path.name for change in ledger.changes())
