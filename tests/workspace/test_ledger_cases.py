@@ -595,6 +595,74 @@ async def test_a_journal_that_was_cut_off_costs_only_its_last_line(
     assert path.read_text() == LINES
 
 
+async def test_old_checkpoints_go_and_the_others_stay_right(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history.MOST_CHECKPOINTS", 3)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", "0\n" + LINES)
+    late = tmp_path / "ws" / "late"
+
+    def new_ledger() -> Ledger:
+        return Ledger(files, within=lambda path: True, checkpoints=folder)
+
+    ledger = new_ledger()
+    for number in range(1, 9):
+        ledger.begin_turn(label=str(number))
+        await agent_writes(ledger, path, f"{number}\n" + LINES)
+        if number == 7:
+            await agent_writes(ledger, late, "new\n")
+        ledger.end_turn()
+    for again in (False, True):
+        if again:
+            ledger.close()
+            ledger = new_ledger()
+            ledger.load()
+        assert [each.label for each in ledger.checkpoints()] == ["6", "7", "8"]
+        for checkpoint, said in zip(ledger.checkpoints(), ("5", "6", "7"), strict=True):
+            assert (await ledger.restore(checkpoint.id)).problems == ()
+            assert path.read_text() == f"{said}\n" + LINES
+            assert late.exists() == (said == "7")
+            await ledger.undo()
+            assert path.read_text() == "8\n" + LINES
+    journal = (folder / "journal.ndjson").read_text().splitlines()
+    assert sum('"checkpoint"' in line for line in journal) == 3
+    contents = [each for each in (folder / "contents").rglob("*") if each.is_file()]
+    assert len(contents) <= 6
+
+
+async def test_checkpoints_that_need_too_much_go_but_for_the_last(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history.MOST_BYTES", 100_000)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", LINES)
+    ledger = Ledger(files, within=lambda path: True, checkpoints=folder)
+    for number in range(20):
+        ledger.begin_turn(label=str(number))
+        await agent_writes(ledger, path, f"{number}\n" * 10_000)
+        ledger.end_turn()
+    labels = [each.label for each in ledger.checkpoints()]
+    assert 1 <= len(labels) <= 6
+    assert labels[-1] == "19"
+    await ledger.restore(ledger.checkpoints()[-1].id)
+    assert path.read_text() == "18\n" * 10_000
+
+
+async def test_the_journal_does_not_grow_with_every_write(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history._SPARE_LINES", 20)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", LINES)
+    ledger = Ledger(files, within=lambda path: True, checkpoints=folder)
+    ledger.begin_turn(label="only")
+    for number in range(200):
+        await agent_writes(ledger, path, f"{number}\n" * (number + 1))
+    assert len((folder / "journal.ndjson").read_text().splitlines()) < 60
+    again = Ledger(files, within=lambda path: True, checkpoints=folder)
+    again.load()
+    await again.restore(again.checkpoints()[0].id)
+    assert path.read_text() == LINES
+
+
 # --- what the agent is told -------------------------------------------------------------
 
 
