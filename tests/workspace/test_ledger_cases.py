@@ -166,6 +166,65 @@ async def test_D07_a_move_of_a_file_with_unsaved_changes_is_not_taken_back(
     assert not new.exists()
 
 
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+async def test_D07_a_file_that_is_none_any_more_is_listed_and_left_alone(
+    ledger: Ledger, tmp_path: Path, kind: str
+) -> None:
+    path, target = say(tmp_path / "ws" / "a", LINES), say(tmp_path / "outside", "secret\n")
+    ledger.touch(path)
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(target if kind == "link" else tmp_path / "nowhere")
+    await ledger.refresh()
+    assert only(ledger).problem
+    done = await ledger.revert()
+    assert len(done.problems) == 1
+    assert target.read_text() == "secret\n"
+    assert not (tmp_path / "nowhere").exists()
+    assert ledger.diff(path) == (LINES, LINES)
+    # Once it is a file again it can be reviewed again.
+    path.rmdir() if kind == "folder" else path.unlink()
+    await agent_writes(ledger, path, CHANGED)
+    assert only(ledger).problem is None
+    await ledger.revert()
+    assert path.read_text() == LINES
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9\n", "text\n".encode("utf-16"), b"a\0b"])
+async def test_F13_a_report_of_what_is_no_utf8_changes_no_byte(
+    ledger: Ledger, tmp_path: Path, data: bytes
+) -> None:
+    path = say(tmp_path / "a", data)
+    ledger.diff_reported(path, "caf\n", "cafe\n")
+    await ledger.refresh()
+    assert (path.read_bytes(), ledger.changes()) == (data, [])
+    say(path, "caf\u00e9\n")
+    ledger.diff_reported(path, "caf\ufffd\n", "caf\u00e9\n")
+    await ledger.refresh()
+    assert (only(ledger).status, only(ledger).binary) == ("modified", True)
+    await ledger.revert()
+    assert path.read_bytes() == data
+    await ledger.undo()
+    assert path.read_text("utf-8") == "caf\u00e9\n"
+
+
+@pytest.mark.parametrize("snippet", ["}\n", "}", "", "\n"])
+async def test_D04_a_piece_that_is_there_more_than_once_is_not_guessed_at(
+    ledger: Ledger, tmp_path: Path, snippet: str
+) -> None:
+    text = "if a {\n}\n\n" * 9
+    path = say(tmp_path / "a", text)
+    ledger.diff_reported(path, "other\n", snippet)
+    ledger.diff_reported(path, snippet, "other\n")
+    await ledger.refresh()
+    assert ledger.changes() == []
+    assert path.read_text() == text
+
+
 async def test_D07_binary_files_are_changed_as_a_whole(ledger: Ledger, tmp_path: Path) -> None:
     path = say(tmp_path / "a.png", b"\x89PNG\0" * 2000)
     await agent_writes(ledger, path, b"\x89PNG\0\1")
