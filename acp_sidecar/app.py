@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
+from acp_sidecar.agents import registries
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.agents.registry import RegistryUnreadable
 from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.ports import (
@@ -294,7 +296,15 @@ class App:
         return [path for path in paths if path]
 
     def _catalog(self) -> Mapping[str, AgentEntry]:
-        return catalog(self.settings.agents)
+        source = self.settings.registry_source
+        if source is None:
+            return catalog(self.settings.agents)
+        try:
+            found, _ = registries.entries(source, self.settings.registry_allow, _registries())
+        except RegistryUnreadable as error:
+            self.tell("warning", f"The registry {source} is left out: {error}")
+            found = []
+        return catalog(self.settings.agents, found)
 
     def _recording(self, agent: str) -> Wire | None:
         if self._recorder is None:
@@ -417,6 +427,12 @@ def _ledgers(files: Files) -> Ledgers:
         user_cache_path("acp-sidecar") / "baselines",
         user_state_path("acp-sidecar") / "checkpoints",
     )
+
+
+def _registries() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("acp-sidecar") / "registries"
 
 
 def _index() -> SessionIndex:

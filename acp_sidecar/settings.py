@@ -22,7 +22,7 @@ from attrs import evolve, field, frozen
 
 from acp_sidecar.acp.v1_requests import mcp_server
 
-USER_ONLY: Final = frozenset({"agents", "permissions", "mcpServers"})
+USER_ONLY: Final = frozenset({"agents", "registry", "permissions", "mcpServers"})
 """Top-level settings that ``workspace/configuration`` cannot set."""
 
 
@@ -44,6 +44,8 @@ class Settings:
     """
 
     agents: Mapping[str, AgentSetting] = field(factory=dict)
+    registry_source: str | None = None
+    registry_allow: tuple[str, ...] = ()
     default_agent: str = "demo"
     protocol_versions: tuple[int, ...] = (1,)
     follow_enabled: bool = True
@@ -212,6 +214,8 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "follow.maxPerSecond": ("follow_per_second", _positive),
     "review.mode": ("review_mode", _one_of("after", "before", "off")),
     "review.unannounced": ("review_unannounced", _boolean),
+    "registry.source": ("registry_source", _text),
+    "registry.allow": ("registry_allow", _texts),
     "permissions.default": ("permission_default", _one_of("ask")),
     "permissions.rules": ("permission_rules", _no_rules),
     "timeouts.initialize": ("initialize_timeout", _positive),

@@ -148,6 +148,13 @@ class Agent:
         ``say`` takes what it writes to stderr meanwhile, a line now and then: a first start
         may download for minutes.
         """
+        if self._entry.needs_consent is not None:
+            raise AgentUnusable(
+                f"{self.name} comes from the registry and would be fetched and run by: "
+                f"{visible(self._entry.needs_consent)}. To permit that, put {self.name!r} in the "
+                "setting registry.allow. Or install it yourself and name its command under "
+                "'agents'."
+            )
         try:
             if self._command is None:
                 self._command = await self._finder.find(self._entry, self.key[1])
