@@ -31,6 +31,7 @@ def test_declares_what_it_can(editor: Editor, sidecar: FakeSidecar, session: str
         "changes": True,
         "proposals": True,
         "userActivity": True,
+        "terminals": True,
     }
     assert sidecar.commands("acp.session.new") == [{}]
 
@@ -239,6 +240,92 @@ def test_long_output_shows_its_end(editor: Editor, sidecar: FakeSidecar, session
     wait_until(lambda: "  4999" in transcript(editor))
     assert len(transcript(editor)) < 220
     assert "  … 4800 lines before" in transcript(editor)
+
+
+def test_a_command_is_drawn_with_its_output_and_its_end(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    terminal: dict[str, Any] = {
+        "terminalId": "term",
+        "command": "make test\nmake run",
+        "cwd": "/ws",
+        "output": "",
+        "truncated": False,
+        "exitStatus": None,
+    }
+    item = {"type": "terminal", "terminalId": "term", "terminal": terminal}
+    call = {"id": "t", "kind": "toolCall", "title": "Run", "status": "in_progress"}
+    call["content"] = [item, {"type": "terminal", "terminalId": "unknown"}]
+
+    def drawn(*lines: str) -> None:
+        sidecar.notify("acp/transcript", {"sessionId": session, "blocks": [call]})
+        indented = [f"  {line}" for line in lines]
+        wait_until(
+            lambda: transcript(editor) == ["◐ Run", *indented, "  terminal unknown", "", ""],
+            f"{lines} in {transcript(editor)}",
+        )
+
+    drawn("$ make test", "  make run", "running")
+    terminal["output"] = "one\ntwo\n"
+    drawn("$ make test", "  make run", "one", "two", "running")
+    terminal |= {"truncated": True, "exitStatus": {"exitCode": 3, "signal": None}}
+    left_out = "… earlier output is left out"
+    drawn("$ make test", "  make run", left_out, "one", "two", "exit 3")
+    terminal |= {"command": None, "exitStatus": {"exitCode": None, "signal": "SIGTERM"}}
+    drawn(left_out, "one", "two", "ended by SIGTERM")
+
+
+def test_the_output_of_a_command_in_a_buffer(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    editor.fails("Acp terminal", "no command has run yet")
+    first = {
+        "sessionId": session,
+        "terminalId": "t1",
+        "command": "make",
+        "cwd": "/ws",
+        "output": "one\n",
+        "truncated": False,
+        "exitStatus": {"exitCode": 0, "signal": None},
+    }
+    second = {**first, "terminalId": "t2", "command": "watch", "exitStatus": None}
+    third = {**first, "terminalId": "t3"}
+    for terminal in (first, second, third):
+        sidecar.notify("acp/terminal", terminal)
+    wait_until(lambda: editor.lua("return #require('acp.terminal').ids()") == 3)
+    assert editor.marked("terminal") == [], "nothing opens by itself"
+
+    editor.command("Acp terminal")
+    (win,) = editor.marked("terminal")
+    assert editor.name(win) == "acp-terminal://t2", "the one that runs"
+    assert editor.window() == win
+    assert editor.lines(win) == ["one"]
+    assert "$ watch  (running)" in editor.screen()
+    output = "".join(f"{number}\n" for number in range(200))
+    sidecar.notify("acp/terminal", {**second, "output": output})
+    wait_until(lambda: editor.lines(win)[-1] == "199")
+    assert editor.cursor(win) == [200, 0], "it follows the end"
+    editor.command("call cursor(5, 1)")
+    sidecar.notify("acp/terminal", {**second, "output": output + "more\n"})
+    wait_until(lambda: editor.lines(win)[-1] == "more")
+    assert editor.cursor(win) == [5, 0], "unless the user looks elsewhere"
+
+    editor.type("<C-c>")
+    wait_until(lambda: sidecar.commands("acp.terminal.kill"))
+    assert sidecar.commands("acp.terminal.kill") == [{"terminalId": "t2", "sessionId": session}]
+    # What is told is only the end of it; when it is over all of it is asked for.
+    ended = {**second, "exitStatus": {"exitCode": None, "signal": "SIGTERM"}}
+    sidecar.results["acp.terminal.output"] = {**ended, "output": "zero\none\n"}
+    sidecar.notify("acp/terminal", {**ended, "output": "one\n", "truncated": True})
+    wait_until(lambda: editor.lines(win) == ["zero", "one"])
+    wait_until(lambda: "$ watch  (ended by SIGTERM)" in editor.screen())
+
+    editor.command("Acp terminal t1")
+    assert editor.name(editor.window()) == "acp-terminal://t1"
+    editor.type("q")
+    wait_until(lambda: len(editor.marked("terminal")) == 1)
+    editor.command("Acp! terminal t3")
+    wait_until(lambda: sidecar.commands("acp.terminal.kill")[-1]["terminalId"] == "t3")
 
 
 def test_odd_text_is_drawn(editor: Editor, sidecar: FakeSidecar, session: str) -> None:

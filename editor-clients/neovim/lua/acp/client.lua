@@ -54,6 +54,7 @@ local function capabilities()
       changes = true,
       proposals = true,
       userActivity = true,
+      terminals = true,
       -- The answer to a request can wait only where a coroutine can wait inside pcall().
       permission = jit ~= nil,
     },
@@ -68,6 +69,9 @@ local function handlers()
     ['acp/transcript'] = require('acp.session').on_transcript,
     ['acp/changes'] = require('acp.session').on_changes,
     ['acp/follow'] = require('acp.session').on_follow,
+    ['acp/terminal'] = function(_, params)
+      require('acp.terminal').on_terminal(_, params)
+    end,
     ['acp/reveal'] = require('acp.reveal').on_reveal,
     ['acp/permission'] = permission.on_permission,
     ['window/showMessage'] = tell.on_show_message,
@@ -91,6 +95,7 @@ local function forget()
   vim.api.nvim_clear_autocmds({ group = group })
   require('acp.permission').close_all()
   require('acp.session').server_ended()
+  require('acp.terminal').forget()
   release(nil)
 end
 

@@ -210,6 +210,20 @@ local subcommands = {
       end, question and question.options or {})
     end,
   },
+  terminal = {
+    run = function(call)
+      local terminal = require('acp.terminal')
+      local id = call.text ~= '' and call.text or nil
+      if call.bang then
+        terminal.kill(id)
+      else
+        terminal.open(id)
+      end
+    end,
+    complete = function()
+      return require('acp.terminal').ids()
+    end,
+  },
   transcript = {
     run = function()
       local session = require('acp.session').current()
