@@ -117,6 +117,7 @@ class LiveSession:
         self.seen = Seen()
         self.settings_news = SettingsNews()
         self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self._proposing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
         self.answers = Tasks(spawn)
         self.turns = Turns(self)
@@ -245,10 +246,11 @@ class LiveSession:
 
     def in_order(self, path: Path) -> asyncio.Lock:
         """Held while the agent reads or writes a file: one after the other, as they came."""
-        lock = self._in_order.get(path)
-        if lock is None:
-            lock = self._in_order[path] = asyncio.Lock()
-        return lock
+        return _lock(self._in_order, path)
+
+    def proposing(self, path: Path) -> asyncio.Lock:
+        """Held while a write of a file waits for the user, and the next one for that."""
+        return _lock(self._proposing, path)
 
     def look(self, path: str) -> Sight:
         """What is at a path the agent named, for a question's text."""
@@ -513,6 +515,13 @@ def _new_file(call: ToolCall) -> Diff | None:
     if about.get("exists") is not False or not isinstance(text, str) or not isinstance(path, str):
         return None
     return Diff(path, text)
+
+
+def _lock(locks: WeakValueDictionary[Path, asyncio.Lock], path: Path) -> asyncio.Lock:
+    lock = locks.get(path)
+    if lock is None:
+        lock = locks[path] = asyncio.Lock()
+    return lock
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

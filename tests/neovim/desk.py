@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +61,18 @@ class Desk:
         else:
             self.nvim.lua(PLAIN, command, {"agents": agents, "defaultAgent": "puppet", **settings})
         self.session = self.execute("acp.session.new")["sessionId"]
+
+    def restart(self) -> None:
+        """Kill the sidecar; the plugin starts another one, which loads the session again."""
+        self.nvim.events("Exit")
+        children = Path(f"/proc/{self.nvim.pid}/task/{self.nvim.pid}/children").read_text()
+        for pid in map(int, children.split()):
+            if b"acp_sidecar" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: self.nvim.seen("Exit"), "the end of the sidecar")
+        agent_session = self.agent.puppet.session
+        self.agent.puppet.answers["session/load"] = lambda params: {}
+        self.execute("acp.session.load", agentSessionId=agent_session)
 
     # --- commands -------------------------------------------------------------------------
 
