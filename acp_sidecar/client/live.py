@@ -34,6 +34,7 @@ from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.beneath import Beneath
+from acp_sidecar.client.named import named_paths
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
@@ -83,7 +84,6 @@ _HISTORY: Final = (
     TerminalOutput,
 )
 """What an event tells that belongs to the conversation, and not beside it."""
-_PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
 
 
 class LiveSession:
@@ -326,11 +326,8 @@ class LiveSession:
             return
         for location in given(event.locations, ()):
             self.touch(location.path, late=True)
-        raw_input = event.raw_input
-        if isinstance(raw_input, Mapping):
-            for name in _PATH_FIELDS:
-                if isinstance(raw_input.get(name), str):
-                    self.touch(raw_input[name], late=True)
+        for path in named_paths(event.raw_input):
+            self.touch(path, late=True)
         for item in given(event.content, ()):
             if isinstance(item, Diff):
                 self._note_diff(item)

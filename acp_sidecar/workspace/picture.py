@@ -117,13 +117,15 @@ def differences(roots: Sequence[Path], picture: Picture) -> dict[Path, int | Non
 
 
 def change_of(path: Path, picture: Picture) -> int | None:
-    """When a file that is there has changed since (nanoseconds since 1970); None where it has
-    not."""
+    """When a file has changed since (nanoseconds since 1970); None where it has not. Of one
+    that is gone its folder tells when something in it last came or went."""
+    seen = picture.files.get(str(path))
     try:
         status = path.lstat()
+    except FileNotFoundError:
+        return None if seen is None else _emptied_ns(path.parent)
     except OSError:
         return None
-    seen = picture.files.get(str(path))
     return None if seen is not None and seen.stamp == Stamp.of(status) else _changed_ns(status)
 
 
@@ -188,6 +190,13 @@ class _Walk:
 def _changed_ns(status: os.stat_result) -> int:
     # Windows gives the time of creation there.
     return status.st_mtime_ns if os.name == "nt" else status.st_ctime_ns
+
+
+def _emptied_ns(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _read(path: str, seen: Seen, limit: int) -> Seen:

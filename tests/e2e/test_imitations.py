@@ -234,7 +234,7 @@ async def test_a_moved_file_of_which_only_the_new_path_is_told(stage: Stage) -> 
     agent.move(stage.file, target, LINES.replace("line 3\n", "LINE 3\n"))
     agent.end()
     await stage.over()
-    assert await stage.changes() == {"b.txt": "renamed"}
+    assert await stage.changes() == {"a.txt": "deleted", "b.txt": "created"}
     await stage.revert()
     assert [path.name for path in stage.ws.iterdir()] == ["a.txt"]
     assert stage.file.read_text() == LINES

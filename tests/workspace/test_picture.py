@@ -10,7 +10,7 @@ import pytest
 
 from acp_sidecar.workspace import picture as pictures
 from acp_sidecar.workspace.disk import Snapshot
-from acp_sidecar.workspace.picture import Limits, Picture, differences, look
+from acp_sidecar.workspace.picture import Limits, Picture, change_of, differences, look
 from acp_sidecar.workspace.texts import FileText, Missing
 
 
@@ -113,3 +113,13 @@ def test_a_file_that_has_not_changed_is_not_read_again(
     assert read == [str(tmp_path / "b")]
     assert [text(after, tmp_path / name) for name in "ab"] == ["a", "changed"]
     assert text(before, tmp_path / "b") == "b"
+
+
+def test_when_a_file_has_gone_is_told_by_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one\n")
+    picture = look([tmp_path])
+    assert change_of(file, picture) is None
+    file.unlink()
+    assert change_of(file, picture) == tmp_path.stat().st_mtime_ns
+    assert change_of(tmp_path / "never.txt", picture) is None
