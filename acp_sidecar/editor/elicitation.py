@@ -73,6 +73,7 @@ def payload(
         "mode": "form" if asked.form else "url",
         "message": visible(asked.message),
         "requestedSchema": asked.form.schema if asked.form else None,
+        "fields": [each.name for each in asked.form.fields] if asked.form else [],
         "url": asked.url,
         "host": asked.host,
         "content": content,

@@ -72,6 +72,7 @@ class LoginPlaces:
                 "properties": properties,
                 "required": [each.name for each in wanted if not each.optional],
             },
+            "fields": list(properties),
             "url": None,
             "host": None,
             "content": None,

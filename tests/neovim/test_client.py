@@ -28,6 +28,9 @@ def test_declares_what_it_can(editor: Editor, sidecar: FakeSidecar, session: str
         "transcript": True,
         "reveal": True,
         "permission": True,
+        "elicitation": True,
+        "openTerminal": True,
+        "selection": True,
         "changes": True,
         "proposals": True,
         "userActivity": True,
@@ -895,10 +898,10 @@ def test_the_prompts_buffer(editor: Editor, sidecar: FakeSidecar, session: str, 
 def test_the_agents_own_commands_are_completed(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
-    commands = [{"name": "edit", "description": "edit a file"}, {"name": "read"}]
-    sidecar.results["acp.session.state"] = {"commands": commands}
+    item = {"label": "/edit", "text": "/edit ", "detail": "edit a file", "kind": "command"}
+    sidecar.results["acp.prompt.complete"] = {"items": [{**item, "start": 0, "end": 2}]}
     editor.command("Acp prompt")
-    wait_until(lambda: editor.lua("return #require('acp.session').current().commands") == 2)
+    wait_until(lambda: editor.mode() == "i")
     editor.type("/e<C-x><C-o> a.txt<C-s>")
     wait_until(lambda: sidecar.commands("acp.session.prompt"))
     assert sidecar.commands("acp.session.prompt")[0]["text"] == "/edit a.txt"
@@ -1017,7 +1020,7 @@ def test_the_statusline(editor: Editor, sidecar: FakeSidecar) -> None:
     assert editor.lua(line) == ""
     sidecar.held.add("acp.session.prompt")
     editor.command("Acp prompt hello")
-    wait_until(lambda: editor.lua(line) == "demo · running")
+    wait_until(lambda: editor.lua(line) == "demo · running · ask")
 
 
 def test_no_message_needs_a_key(editor: Editor, sidecar: FakeSidecar, session: str) -> None:

@@ -227,6 +227,10 @@ function draw.permission(block)
   return { { text = ('%s %s → %s'):format(icon, first, split(outcome)[1]), hl = 'AcpQuestion' } }
 end
 
+function draw.elicitation(block)
+  return require('acp.elicitation').lines(block)
+end
+
 function draw.notice(block)
   local icon = config.get().icons.notice
   local lines = { { text = icon .. ' ' .. split(block.title or '')[1], hl = 'AcpNotice' } }

@@ -57,6 +57,9 @@ local function capabilities()
       terminals = true,
       -- The answer to a request can wait only where a coroutine can wait inside pcall().
       permission = jit ~= nil,
+      elicitation = jit ~= nil,
+      openTerminal = jit ~= nil,
+      selection = true,
     },
   })
   return all
@@ -74,6 +77,9 @@ local function handlers()
     end,
     ['acp/reveal'] = require('acp.reveal').on_reveal,
     ['acp/permission'] = permission.on_permission,
+    ['acp/elicitation'] = require('acp.elicitation').on_elicitation,
+    ['acp/openTerminal'] = require('acp.login').on_open_terminal,
+    ['acp/selection'] = require('acp.prompt').on_selection,
     ['window/showMessage'] = tell.on_show_message,
     ['window/showMessageRequest'] = permission.on_message_request,
     ['$/cancelRequest'] = permission.on_cancel_request,

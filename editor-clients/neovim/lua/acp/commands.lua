@@ -152,6 +152,23 @@ local subcommands = {
       end
     end,
   },
+  queue = {
+    run = function()
+      require('acp.session').show_queue()
+    end,
+  },
+  login = {
+    run = function(call)
+      require('acp.session').log('login', call.words[1], call.words[2])
+    end,
+    complete = agent_names,
+  },
+  logout = {
+    run = function(call)
+      require('acp.session').log('logout', call.words[1])
+    end,
+    complete = agent_names,
+  },
   cancel = {
     run = function()
       require('acp.session').execute('acp.session.cancel')

@@ -12,6 +12,9 @@ local M = {}
 ---@field commands table[] What the agent understands as `/name`.
 ---@field options acp.ConfigOption[] The agent's own settings.
 ---@field queue integer Prompts that wait.
+---@field waiting? { turnId: string, text: string }[] The same, what they say.
+---@field title? string
+---@field usage? { used: integer, size: integer }
 ---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
 ---@field status? string
 ---@field follow? acp.Follow
@@ -215,6 +218,50 @@ function M.prompt(text, context)
   end
 end
 
+---Shows the prompts that wait, to change one or take it out.
+function M.show_queue()
+  M.execute('acp.session.queue', nil, function(waiting)
+    if #waiting == 0 then
+      tell.info('no prompt is waiting')
+      return
+    end
+    vim.ui.select(waiting, {
+      prompt = 'Prompts that wait',
+      format_item = function(prompt)
+        return (prompt.text:gsub('%s*\n%s*', ' | '))
+      end,
+    }, function(prompt)
+      if prompt then
+        vim.ui.select({ 'Change it', 'Take it out' }, { prompt = prompt.text }, function(_, index)
+          if index == 1 then
+            require('acp.prompt').edit(prompt)
+          elseif index == 2 then
+            M.execute('acp.session.queue', { drop = prompt.turnId }, function()
+              tell.info('taken out')
+            end)
+          end
+        end)
+      end
+    end)
+  end)
+end
+
+---Logs in to an agent, or out.
+---@param how 'login'|'logout'
+---@param agent? string Default: the current session's.
+---@param method? string
+function M.log(how, agent, method)
+  local session = M.current()
+  agent = agent or (session and session.agent) or require('acp.config').get().default_agent
+  if not agent then
+    tell.error((':Acp %s {agent}'):format(how))
+    return
+  end
+  client.execute('acp.agent.' .. how, { agent = agent, methodId = method }, or_complain(how, function()
+    tell.info((how == 'login' and 'logged in to ' or 'logged out of ') .. agent)
+  end))
+end
+
 ---@param mode string
 function M.set_mode(mode)
   local session = M.current()
@@ -311,13 +358,18 @@ function M.on_transcript(_, params)
     if block.kind == 'status' then
       session.status = block.status
       session.queue = #(block.queue or {})
+      session.waiting = block.queue or {}
+      session.title = block.title
+      session.usage = block.usage
+      session.modes = block.modes or session.modes
+      session.options = block.configOptions or session.options
       session.ended = block.status == 'closed' or block.status == 'dead'
       session.revivable = block.status == 'dead'
       if block.status == 'closed' and #session.changes > 0 then
         session.changes = {}
         changed()
       end
-    elseif block.kind == 'permission' then
+    elseif block.kind == 'permission' or block.kind == 'elicitation' then
       require('acp.permission').on_state(block)
     end
   end

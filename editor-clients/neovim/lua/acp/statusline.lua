@@ -21,6 +21,12 @@ function M.get()
   end
   local status = session.status or (session.running > 0 and 'running' or 'idle')
   local parts = { session.agent, status }
+  if session.modes and session.modes.currentModeId then
+    parts[#parts + 1] = session.modes.currentModeId
+  end
+  if session.usage and session.usage.size and session.usage.size > 0 then
+    parts[#parts + 1] = ('%d%%'):format(session.usage.used * 100 / session.usage.size)
+  end
   if session.queue > 0 then
     parts[#parts + 1] = ('+%d'):format(session.queue)
   end
