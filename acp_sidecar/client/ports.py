@@ -16,6 +16,7 @@ from attrs import frozen
 from acp_sidecar.acp.elicitation import Form
 from acp_sidecar.agents.login import LoginCommand, Variable
 from acp_sidecar.client.choices import Choice, distinct
+from acp_sidecar.client.excerpt import excerpt
 from acp_sidecar.client.proposals import Decided, Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import ChangeSummary
@@ -48,6 +49,7 @@ __all__ = [
     "Unfit",
     "Variable",
     "distinct",
+    "excerpt",
     "visible",
 ]
 

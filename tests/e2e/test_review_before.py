@@ -252,7 +252,16 @@ async def test_one_dialog_names_the_file_and_the_counts(plain: Waiting) -> None:
     dialog = await plain.editor.dialog()
     assert plain.editor.titles() == TITLES
     assert str(plain.path) in dialog["message"]
-    assert "−2 +3 lines" in dialog["message"]
+    assert dialog["message"].splitlines()[1:] == [
+        f"It changes {plain.path} (−2 +3 lines) in 2 places",
+        "@@ line 2 @@",
+        "-two",
+        "+TWO",
+        "@@ line 7 @@",
+        "-seven",
+        "+SEVEN",
+        "+more",
+    ]
     plain.editor.click("Apply all")
     assert (await plain.puppet.result(request))["result"] == {}
     assert plain.path.read_text() == EDITED

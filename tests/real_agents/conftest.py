@@ -17,15 +17,15 @@ from tests.real_agents.lab.server import serving
 
 @pytest.fixture(autouse=True)
 def no_settings_of_the_user_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reason = missing() or ("it reads /proc" if not Path("/proc/self/environ").exists() else None)
-    if reason is not None:
-        pytest.skip(reason)
     for name in ("CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
 
 
 @pytest.fixture(params=AGENTS)
 def agent(request: pytest.FixtureRequest) -> str:
+    reason = missing() or ("it reads /proc" if not Path("/proc/self/environ").exists() else None)
+    if reason is not None:
+        pytest.skip(reason)
     return str(request.param)
 
 
