@@ -33,6 +33,8 @@ CAPABILITIES: Final[Mapping[str, Any]] = {
 }
 _METHOD_NOT_FOUND: Final = -32601
 _ANSWER_SECONDS: Final = 5
+_MOST_WITH_LENSES: Final = 1_000
+"""Changes of a document that get lenses of their own: an editor draws each of them."""
 
 # What keep and revert are called, by whether the hunk is only proposed.
 _WORDS: Final[Mapping[bool, tuple[str, str]]] = {
@@ -78,12 +80,16 @@ class Lenses:
             {"range": lines.of(0, 0), "command": command}
             for command in _whole_file(uri, found, several=len(_per_session(found)) > 1)
         ]
-        for number, mark in enumerate(found, 1):
+        for number, mark in enumerate(found[:_MOST_WITH_LENSES], 1):
             place = lines.of(mark.start, 0)
             lenses += [
                 {"range": place, "command": command}
                 for command in _of_hunk(mark, f"Next ({number} of {len(found)})")
             ]
+        for mark in found[_MOST_WITH_LENSES : _MOST_WITH_LENSES + 1]:
+            title = f"{len(found) - _MOST_WITH_LENSES} more changes from here on, without lenses"
+            command = _command(title, "acp.review.next", mark.argument)
+            lenses.append({"range": lines.of(mark.start, 0), "command": command})
         return lenses
 
     async def code_action(self, params: Any) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from secrets import token_hex
+from typing import Final
 
 from acp_sidecar.workspace.baselines import Baselines
 from acp_sidecar.workspace.changes import (
@@ -39,6 +40,9 @@ from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
+
+_AT_ONCE: Final = 200
+"""Files that are looked at before others get their turn."""
 
 
 class NoSuchHunk(LookupError):
@@ -189,7 +193,9 @@ class Ledger:
         later = False
         async with self._lock:
             tracked = self._tracked
-            for path in tuple(tracked.entries) if paths is None else paths:
+            for number, path in enumerate(tuple(tracked.entries) if paths is None else paths, 1):
+                if number % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
                 entry = tracked.entries.get(path)
                 if entry is not None and patient and self._unclear(path):
                     later = True

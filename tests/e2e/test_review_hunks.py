@@ -189,6 +189,21 @@ async def test_a_lens_does_what_it_says(desk: Table) -> None:
     assert desk.path.read_text() == LINES.replace("two", "TWO")
 
 
+async def test_of_very_many_changes_the_rest_is_said_to_have_no_lenses(
+    table: Table, settings: dict[str, Any]
+) -> None:
+    lines = [f"{number}\n" for number in range(2_200)]
+    await table.start(settings, can(), "".join(lines))
+    changed = (f"x{line}" if n % 2 else line for n, line in enumerate(lines))
+    await table.agent_writes("".join(changed))
+    lenses = await table.lenses()
+    assert any(lens["command"]["title"] == "Revert all 1100" for lens in lenses)
+    last = lenses[-1]
+    assert last["command"]["title"] == "100 more changes from here on, without lenses"
+    assert last["range"]["start"]["line"] == 2_001
+    assert max(lens["range"]["start"]["line"] for lens in lenses[:-1]) == 1_999
+
+
 async def test_the_lens_of_the_first_line_is_for_the_whole_file(desk: Table) -> None:
     other = desk.ws / "b.txt"
     await desk.agent_writes("new\n", other)

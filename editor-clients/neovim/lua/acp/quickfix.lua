@@ -30,6 +30,11 @@ local function file_item(file)
   if #file.hunks > 0 then
     text = ('%s, %d %s'):format(text, #file.hunks, #file.hunks == 1 and 'place' or 'places')
   end
+  for _, entry in ipairs(file.entries) do
+    if entry.change.problem then
+      text = ('%s: %s'):format(text, entry.change.problem)
+    end
+  end
   return {
     filename = file.name,
     lnum = first and first.first + 1 or 1,
