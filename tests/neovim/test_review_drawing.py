@@ -302,6 +302,39 @@ def test_old_lines_have_the_colours_of_their_language(
     assert nvim.lua(code) == ["local", ["AcpOldLine", "@keyword.lua"]]
 
 
+def test_what_differs_within_a_line_stands_out(nvim: Editor, agent: Agent, folder: Path) -> None:
+    lines = ["an é, a word 😀 here", "nothing is the same"]
+    (folder / "one.txt").write_text(text(lines))
+    nvim.command("edit!")
+    writes(nvim, agent, {folder / "one.txt": text(["an é, another word 😁 here", "x"])})
+    wait_until(lambda: virtual(nvim))
+    marks = """
+        local namespace = vim.api.nvim_get_namespaces()['acp.words']
+        local found = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1,
+            { details = true })) do
+          table.insert(found, vim.api.nvim_buf_get_text(0, mark[2], mark[3], mark[4].end_row,
+            mark[4].end_col, {})[1])
+        end
+        return found
+    """
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    assert nvim.lua(marks) == ["nother word 😁"]
+    chunks = """
+        local namespace = vim.api.nvim_get_namespaces()['acp.lines']
+        local mark = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })[1]
+        return vim.tbl_map(function(line)
+          return vim.tbl_filter(function(chunk) return chunk[1]:find('%S') end, line)
+        end, mark[4].virt_lines)
+    """
+    assert nvim.lua(chunks) == [
+        [["an é, a", "AcpOldLine"], [" word 😀", "AcpOldText"], [" here", "AcpOldLine"]],
+        [["nothing is the same", "AcpOldLine"]],
+    ]
+    nvim.command("Acp lines off")
+    assert nvim.lua(marks) == []
+
+
 # --- files as a whole ----------------------------------------------------------------------------
 
 

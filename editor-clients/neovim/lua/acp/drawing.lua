@@ -10,6 +10,7 @@ local M = {}
 
 local signs = vim.api.nvim_create_namespace('acp.signs')
 local lines = vim.api.nvim_create_namespace('acp.lines')
+local words = vim.api.nvim_create_namespace('acp.words')
 
 ---Milliseconds without a key in Insert mode before marks are moved: what the sidecar says
 ---then may be of the text of a moment ago.
@@ -21,6 +22,7 @@ local END = 2147483647
 ---@field hunk acp.Hunk
 ---@field sign integer
 ---@field line? integer The mark of the virtual lines.
+---@field words integer[] The marks of what differs within the lines.
 ---@field look string What is drawn; another look is another drawing.
 
 ---@type table<integer, table<string, acp.Placed>>
@@ -130,6 +132,38 @@ local function place_of_lines(hunk, count)
 end
 
 ---@param buf integer
+---@param mark acp.Placed
+local function remove_lines(buf, mark)
+  if mark.line then
+    vim.api.nvim_buf_del_extmark(buf, lines, mark.line)
+  end
+  for _, word in ipairs(mark.words) do
+    vim.api.nvim_buf_del_extmark(buf, words, word)
+  end
+end
+
+---@param buf integer
+---@param hunk acp.Hunk
+---@param first integer
+---@return integer[]
+local function put_words(buf, hunk, first)
+  local known = config.get().review.line_highlights and texts.get(hunk)
+  local marks = {}
+  for index, word in ipairs(known and known.words or {}) do
+    if word.new[1] < word.new[2] then
+      marks[#marks + 1] = vim.api.nvim_buf_set_extmark(buf, words, first + index - 1, word.new[1], {
+        end_col = word.new[2],
+        hl_group = 'AcpNewText',
+        -- Over the line's own colour.
+        priority = 210,
+        strict = false,
+      })
+    end
+  end
+  return marks
+end
+
+---@param buf integer
 ---@param hunk acp.Hunk
 ---@param old? acp.Placed
 ---@param inline boolean
@@ -141,7 +175,7 @@ local function put(buf, hunk, old, inline, drawn)
   local options = config.get().review
   local sign = sign_of(hunk)
   local hl = 'AcpSign' .. NAMES[sign]
-  local new = { hunk = hunk }
+  local new = { hunk = hunk, words = {} }
   new.sign = vim.api.nvim_buf_set_extmark(buf, signs, first, 0, {
     id = old and old.sign,
     end_row = last,
@@ -155,10 +189,13 @@ local function put(buf, hunk, old, inline, drawn)
     line_hl_group = line_highlight(hunk, inline),
     priority = options.sign_priority,
   })
-  if old and old.line then
-    vim.api.nvim_buf_del_extmark(buf, lines, old.line)
+  if old then
+    remove_lines(buf, old)
   end
   if drawn then
+    if inline then
+      new.words = put_words(buf, hunk, first)
+    end
     local row, above = place_of_lines(hunk, count)
     new.line = vim.api.nvim_buf_set_extmark(buf, lines, row, 0, {
       virt_lines = drawn,
@@ -238,6 +275,7 @@ local function clear(buf)
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, signs, 0, -1)
     vim.api.nvim_buf_clear_namespace(buf, lines, 0, -1)
+    vim.api.nvim_buf_clear_namespace(buf, words, 0, -1)
     publish(buf, nil)
   end
 end
@@ -287,9 +325,7 @@ local function update(buf, file)
   end
   for _, gone in pairs(old) do
     vim.api.nvim_buf_del_extmark(buf, signs, gone.sign)
-    if gone.line then
-      vim.api.nvim_buf_del_extmark(buf, lines, gone.line)
-    end
+    remove_lines(buf, gone)
   end
   placed[buf] = new
   put_note(buf, file)

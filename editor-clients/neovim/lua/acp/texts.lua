@@ -10,9 +10,16 @@ local M = {}
 ---@field old string[]
 ---@field new string[]
 ---@field drawn? table[][] The old lines as chunks of virtual text.
+---@field words? acp.Words[] What differs within each line, where there are as many as before.
+
+---@class acp.Words Bytes from 0, the end excluded; both parts may be empty.
+---@field old [integer, integer]
+---@field new [integer, integer]
 
 ---Bytes after which a line is cut on the screen, and a text is not parsed for its colours.
 local MAX_LINE, MAX_PARSED = 1000, 200000
+---Lines of a hunk that are compared with each other by what differs within them.
+local MAX_WORDS = 50
 
 ---@type table<string, acp.HunkText>
 local texts = {}
@@ -58,13 +65,14 @@ function M.shown(line)
   return plainly(line)
 end
 
----The capture of each byte of some lines, the last one where there are several.
+---@alias acp.Captures table<integer, table<integer, string>> By line and byte, both 0-based.
+
+---Parses a text once; gives the capture of each byte of some of its lines, the last one where
+---there are several.
 ---@param text string
 ---@param name string
----@param start integer
----@param count integer
----@return table<integer, table<integer, string>>? # By line and byte, both 0-based.
-local function captures(text, name, start, count)
+---@return (fun(start: integer, count: integer): acp.Captures)? # Nil where there is no parser.
+local function parse(text, name)
   if #text > MAX_PARSED then
     return nil
   end
@@ -74,43 +82,73 @@ local function captures(text, name, start, count)
     return nil
   end
   local query = vim.treesitter.query.get(lang, 'highlights')
-  local parser = vim.treesitter.get_string_parser(text, lang)
-  local tree = (parser:parse() or {})[1]
+  local tree = (vim.treesitter.get_string_parser(text, lang):parse() or {})[1]
   if not query or not tree then
     return nil
   end
-  local found = {}
-  for id, node in query:iter_captures(tree:root(), text, start, start + count) do
-    local capture = query.captures[id]
-    local row, col, end_row, end_col = node:range()
-    if not vim.startswith(capture, '_') and capture ~= 'spell' and capture ~= 'nospell' then
-      for line = math.max(row, start), math.min(end_row, start + count - 1) do
-        found[line] = found[line] or {}
-        local last = line == end_row and end_col or MAX_LINE
-        for byte = line == row and col or 0, math.min(last, MAX_LINE) - 1 do
-          found[line][byte] = ('@%s.%s'):format(capture, lang)
+  return function(start, count)
+    local found = {}
+    for id, node in query:iter_captures(tree:root(), text, start, start + count) do
+      local capture = query.captures[id]
+      local row, col, end_row, end_col = node:range()
+      if not vim.startswith(capture, '_') and capture ~= 'spell' and capture ~= 'nospell' then
+        for line = math.max(row, start), math.min(end_row, start + count - 1) do
+          found[line] = found[line] or {}
+          local last = line == end_row and end_col or MAX_LINE
+          for byte = line == row and col or 0, math.min(last, MAX_LINE) - 1 do
+            found[line][byte] = ('@%s.%s'):format(capture, lang)
+          end
         end
       end
     end
+    return found
   end
-  return found
+end
+
+---What differs between two lines, as one stretch; none where hardly anything is the same.
+---@param old string
+---@param new string
+---@return acp.Words
+local function differing(old, new)
+  local most = math.min(#old, #new, MAX_LINE)
+  local head, tail = 0, 0
+  while head < most and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  -- Whole characters only.
+  head = head + (head < #old and vim.str_utf_start(old, head + 1) or 0)
+  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) ~= 0 do
+    tail = tail - 1
+  end
+  if 3 * (head + tail) < math.max(#old, #new) then
+    return { old = { 0, 0 }, new = { 0, 0 } }
+  end
+  return { old = { head, #old - tail }, new = { head, #new - tail } }
 end
 
 ---@param line string
 ---@param hl string
 ---@param of? table<integer, string>
+---@param word? [integer, integer] The bytes that differ.
 ---@return table[]
-local function chunks(line, hl, of)
+local function chunks(line, hl, of, word)
   local shown = M.shown(line)
   local parts = {}
-  if not of or shown ~= line then
+  if shown ~= line or not (of or word) then
     parts[1] = { shown, hl }
   else
-    local from = 1
-    for byte = 2, #line + 1 do
-      if byte > #line or of[byte - 1] ~= of[from - 1] then
-        local group = of[from - 1]
-        parts[#parts + 1] = { line:sub(from, byte - 1), group and { hl, group } or hl }
+    of = of or {}
+    local function is_word(byte)
+      return word ~= nil and byte >= word[1] and byte < word[2]
+    end
+    local from = 0
+    for byte = 1, #line do
+      if byte == #line or of[byte] ~= of[from] or is_word(byte) ~= is_word(from) then
+        local groups = { is_word(from) and 'AcpOldText' or hl, of[from] }
+        parts[#parts + 1] = { line:sub(from + 1, byte), #groups > 1 and groups or groups[1] }
         from = byte
       end
     end
@@ -123,14 +161,16 @@ end
 ---Lines as virtual lines; not all of a very long hunk.
 ---@param lines string[]
 ---@param hl string
----@param of? table<integer, table<integer, string>> Captures, by line.
+---@param of? acp.Captures
 ---@param start? integer The number of the first line in `of`.
+---@param words? acp.Words[]
 ---@return table[][]
-function M.draw(lines, hl, of, start)
+function M.draw(lines, hl, of, start, words)
   local drawn = {}
   local most = config.get().review.max_lines
   for index = 1, math.min(#lines, most) do
-    drawn[index] = chunks(lines[index], hl, of and of[(start or 0) + index - 1])
+    local captures = of and of[(start or 0) + index - 1]
+    drawn[index] = chunks(lines[index], hl, captures, words and words[index].old)
   end
   if #lines > most then
     local more = ('… %d more lines (see :Acp diff)'):format(#lines - most)
@@ -140,7 +180,7 @@ function M.draw(lines, hl, of, start)
 end
 
 ---@param hunk acp.Hunk
----@param all { before: string, old: string[], new: string[] }
+---@param all { old: string[], new: string[], captures: fun(start: integer, count: integer): acp.Captures? }
 local function keep(hunk, all)
   local from, span = hunk.before, hunk.after
   local kept = {
@@ -153,8 +193,14 @@ local function keep(hunk, all)
   end
   if from.lines > 0 then
     local shown = math.min(from.lines, config.get().review.max_lines)
-    local of = captures(all.before, hunk.name, from.start, shown)
-    kept.drawn = M.draw(kept.old, 'AcpOldLine', of, from.start)
+    local of = all.captures(from.start, shown)
+    if hunk.kind == 'changed' and #kept.old == #kept.new and #kept.old <= MAX_WORDS then
+      kept.words = {}
+      for index, line in ipairs(kept.old) do
+        kept.words[index] = differing(line, kept.new[index])
+      end
+    end
+    kept.drawn = M.draw(kept.old, 'AcpOldLine', of, from.start, kept.words)
   end
   texts[key_of(hunk)] = kept
 end
@@ -206,10 +252,16 @@ local function ask(name, session, callback)
       return -- nothing waits there any more
     end
     local hunks = hunks_of(file, session)
+    local parsed, captures = false, nil
     local all = {
-      before = result.before,
       old = M.split(result.before),
       new = M.split(result.after),
+      captures = function(start, count)
+        if not parsed then -- only where a hunk is new, and once for all of them
+          parsed, captures = true, parse(result.before, name)
+        end
+        return captures and captures(start, count)
+      end,
     }
     local grown = 0
     for _, hunk in ipairs(hunks) do
