@@ -81,7 +81,7 @@ def install() -> None:
     _DONE.unlink(missing_ok=True)
     shutil.copyfile(_PINS, FOLDER / "package.json")
     print(f"Installing {', '.join(_wanted())} into {FOLDER} ...", flush=True)
-    _run(*_npm(), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+    _run(*npm(), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
     for script in _SCRIPTS:
         path = FOLDER / "node_modules" / script
         _run("node", str(path), folder=path.parent)
@@ -92,7 +92,11 @@ def install() -> None:
     shutil.copyfile(_PINS, _DONE)
 
 
-def _npm() -> tuple[str, ...]:
+def npm() -> tuple[str, ...]:
+    """The words that run npm.
+
+    :raises CannotInstall: there is none
+    """
     folder = node_folder()
     if folder is not None:
         # The wheel has npm, but its command is a link that did not survive the packing.
