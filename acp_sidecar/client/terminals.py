@@ -7,9 +7,10 @@ the user lets it, and ends with the session.
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -300,7 +301,14 @@ class Terminals:
         terminal_id = f"terminal-{uuid.uuid4().hex[:12]}"
         env = {variable.name: variable.value for variable in params.env}
         try:
-            command = to_run(params.command, params.args, env, given, real_cwd=str(real))
+            command = to_run(
+                params.command,
+                params.args,
+                env,
+                given,
+                real_cwd=str(real),
+                environ=self._environ(),
+            )
             self._note_files(params, real)
             session.command_began(terminal_id)
             job = start(
@@ -329,6 +337,11 @@ class Terminals:
             )
         )
         request.result(session.agent.wire.create_terminal_result(terminal_id))
+
+    def _environ(self) -> Mapping[str, str]:
+        """What commands inherit: they are found where the agent itself would find them."""
+        path = self._session.agent.search_path
+        return os.environ if path is None else {**os.environ, "PATH": path}
 
     def _note_files(self, params: CreateTerminal, cwd: Path) -> None:
         """Remember what the files say that the command names, before it changes them."""
