@@ -417,12 +417,19 @@ class LiveSession:
             )
 
     def _tell_of_hidden(self, path: Path) -> None:
-        self.editor.tell(
-            "warning",
-            f"{visible(self.roots.as_given(path))} has changed on disk while {self.agent.name} "
-            "was at work, and the editor has unsaved changes of yours without that. Saving them "
-            "would undo it: compare first.",
-        )
+        name = visible(self.roots.as_given(path))
+        if path.exists():
+            said = (
+                f"{name} has changed on disk while {self.agent.name} was at work, and the editor "
+                "has unsaved changes of yours without that. Saving them would undo it: compare "
+                "first."
+            )
+        else:
+            said = (
+                f"{name} was deleted while {self.agent.name} was at work, and the editor has "
+                "unsaved changes of yours. They stay; saving them makes the file again."
+            )
+        self.editor.tell("warning", said)
 
     async def look_again(self, path: Path) -> None:
         """Look at a file again, of which the user has just been seen to change something."""

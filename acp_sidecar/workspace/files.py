@@ -184,7 +184,7 @@ class Files:
 
     def hidden(self, path: Path) -> str | None:
         """What is on disk beneath unsaved changes that were made to something else and do not
-        contain it; None where nothing is hidden so."""
+        contain it, empty where the file is gone; None where nothing is hidden so."""
         try:
             document = self._unsaved.document(path)
         except FileProblem:
@@ -193,7 +193,7 @@ class Files:
             return None
         on_disk = self._unsaved.text_on_disk(path)
         if on_disk is None:
-            return None
+            return "" if document.saved_text and disk.stamp(path) is None else None
         mine = document.text.removeprefix(BOM)
         before, now = (fit(text, mine) for text in (document.saved_text.removeprefix(BOM), on_disk))
         if same_text(before, now):
