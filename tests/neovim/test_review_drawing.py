@@ -335,6 +335,31 @@ def test_what_differs_within_a_line_stands_out(nvim: Editor, agent: Agent, folde
     assert nvim.lua(marks) == []
 
 
+def test_a_file_under_another_name(nvim: Editor, agent: Agent, folder: Path) -> None:
+    (folder / "link.txt").symlink_to(folder / "two.txt")
+    nvim.command("edit link.txt")
+    writes(nvim, agent, {folder / "two.txt": text(EDITED)})
+    wait_until(lambda: signs(nvim, "link.txt") == DRAWN)
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    nvim.command("edit two.txt | bwipeout! link.txt")
+    wait_until(lambda: signs(nvim, "two.txt") == DRAWN and virtual(nvim, "two.txt") == OLD)
+    nvim.type("gg]h")
+    assert (nvim.eval("expand('%:t')"), nvim.cursor()[0]) == ("two.txt", 5)
+    nvim.type(" ar")
+    wait_until(lambda: signs(nvim, "two.txt") == DRAWN[1:])
+
+
+def test_lines_that_neovim_does_not_count(nvim: Editor, agent: Agent, folder: Path) -> None:
+    (folder / "one.txt").write_bytes(b"a\rb\nc\nd\ne")
+    nvim.command("edit!")
+    writes(nvim, agent, {folder / "one.txt": "a\rb\nc\nD\ne\n"})
+    wait_until(lambda: len(virtual(nvim)) == 1)
+    wait_until(lambda: signs(nvim) == [(3, 4, "Changed")])
+    ((row, above, old),) = virtual(nvim)
+    assert (row, above, old[0]) == (3, True, "d")
+    assert old[1] == "e  (no newline at the end)"
+
+
 # --- files as a whole ----------------------------------------------------------------------------
 
 
