@@ -85,6 +85,9 @@ class Running(Protocol):
 
     async def consent(self, request: PermissionRequest) -> bool: ...
 
+    async def save_first(self, command: str) -> None:
+        """Offer to save what a command would not see."""
+
     def touch(self, path: str) -> object:
         """Remember what a file says before the agent changes it."""
 
@@ -167,6 +170,7 @@ class Terminals:
             return
         if not inside and not await self._allows(request, params, line, real):
             return
+        await session.save_first(line)
         # Looked at only now: the user may have cancelled while it was asked.
         if not session.takes_writes:
             text = "The user cancelled this turn: nothing was run."

@@ -23,6 +23,7 @@ from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort, alike
 from acp_sidecar.workspace.problems import FileProblem, Moved
+from acp_sidecar.workspace.roots import Roots
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
 from acp_sidecar.workspace.texts import (
     BOM,
@@ -110,6 +111,14 @@ class Files:
         """
         async with self._lock(path):
             return self.peek(path)
+
+    def unsaved(self, roots: Roots) -> list[Document]:
+        """The open documents in these folders that differ from their files."""
+        return [
+            document
+            for document in self._documents.all()
+            if document.real is not None and document.dirty and roots.contains(document.real)
+        ]
 
     async def read(self, path: Path) -> str:
         """The text of the file. Raises :class:`FileProblem`, also where there is none."""
