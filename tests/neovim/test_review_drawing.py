@@ -593,6 +593,17 @@ def test_side_by_side_opens_and_closes_clean(reviewed: Editor, folder: Path, how
     assert reviewed.eval("bufnr('acp-before')") == -1
 
 
+def test_side_by_side_in_the_last_tab_page_leaves_the_file(reviewed: Editor) -> None:
+    reviewed.command("Acp diff")
+    wait_until(lambda: reviewed.eval("tabpagenr('$')") == 2)
+    reviewed.command("tabonly")
+    reviewed.lua("vim.api.nvim_set_current_win(...)", reviewed.windows()[0])
+    reviewed.type("q")
+    wait_until(lambda: len(reviewed.windows()) == 1)
+    assert reviewed.lines(reviewed.window()) == EDITED
+    assert reviewed.eval("[&diff, &winbar]") == [0, ""]
+
+
 def test_side_by_side_follows_what_is_kept(reviewed: Editor) -> None:
     reviewed.command("Acp diff")
     wait_until(lambda: reviewed.eval("tabpagenr('$')") == 2)

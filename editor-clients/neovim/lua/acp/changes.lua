@@ -100,6 +100,18 @@ local by_name = {}
 ---@type table<string, acp.ChangedFile> By the name without links.
 local by_real = {}
 
+---@type table<string, string> Looked up once: there may be thousands, at every key typed.
+local reals = {}
+
+---@param name string
+---@return string
+local function real(name)
+  -- A file that is not there yet may be there the next time.
+  local known = reals[name] or vim.uv.fs_realpath(name)
+  reals[name] = known
+  return known or name
+end
+
 ---The sidecar told something else.
 function M.forget()
   listed = nil
@@ -123,7 +135,7 @@ function M.files()
     end
   end
   for _, file in ipairs(listed) do
-    by_real[vim.uv.fs_realpath(file.name) or file.name] = file
+    by_real[real(file.name)] = file
     table.sort(file.hunks, function(one, other)
       if one.first ~= other.first then
         return one.first < other.first

@@ -194,8 +194,14 @@ local function is_open(text)
   return text ~= '' and not text:find('[\r\n]$')
 end
 
+---@class acp.BothTexts
+---@field old string[]
+---@field new string[]
+---@field captures fun(start: integer, count: integer): acp.Captures? Of old lines.
+---@field ending? string What to say of the old text's end, where the new one ends differently.
+
 ---@param hunk acp.Hunk
----@param all { old: string[], new: string[], captures: fun(start: integer, count: integer): acp.Captures?, ending?: string }
+---@param all acp.BothTexts
 local function keep(hunk, all)
   local from, span = hunk.before, hunk.after
   local kept = {
