@@ -764,20 +764,23 @@ def test_closing_the_session_clears_what_is_drawn(reviewed: Editor) -> None:
 # --- checkpoints ---------------------------------------------------------------------------------
 
 
+SELECT = """
+    _G.asked = {}
+    _G.choose = 1
+    vim.ui.select = function(items, options, callback)
+      local shown = vim.tbl_map(options.format_item or tostring, items)
+      table.insert(_G.asked, { prompt = options.prompt, items = shown })
+      local index = #_G.asked % 2 == 1 and 2 or _G.choose
+      callback(items[index], index)
+    end
+"""
+"""The user chooses the second of every other list, in the rest what `_G.choose` says."""
+
+
 def test_back_to_a_checkpoint(reviewed: Editor, agent: Agent, folder: Path) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "new.txt": "new\n"})
-    code = """
-        _G.asked = {}
-        _G.choose = 1
-        vim.ui.select = function(items, options, callback)
-          local shown = vim.tbl_map(options.format_item or tostring, items)
-          table.insert(_G.asked, { prompt = options.prompt, items = shown })
-          local index = #_G.asked % 2 == 1 and 2 or _G.choose
-          callback(items[index], index)
-        end
-    """
-    reviewed.lua(code)
+    reviewed.lua(SELECT)
     reviewed.command("Acp checkpoints")
     wait_until(lambda: len(reviewed.lua("return _G.asked")) == 2)
     points, question = reviewed.lua("return _G.asked")
@@ -790,6 +793,27 @@ def test_back_to_a_checkpoint(reviewed: Editor, agent: Agent, folder: Path) -> N
     wait_until(lambda: not (folder / "new.txt").exists(), "the restore")
     wait_until(lambda: (folder / "one.txt").read_text() == text(LINES))
     wait_until(lambda: signs(reviewed) == [])
+
+
+def test_a_restore_asks_of_a_file_that_the_user_has_edited(
+    nvim: Editor, agent: Agent, folder: Path
+) -> None:
+    for content in ("new\n", "newer\n"):
+        nvim.lua("_G.seen = {}")
+        writes(nvim, agent, {folder / "new.txt": content})
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    nvim.command("edit new.txt")
+    nvim.type("Omine<Esc>")
+    nvim.command("silent write")
+    wait_until(lambda: nvim.seen("Changes"))
+    nvim.lua(SELECT)
+    nvim.lua("_G.choose = 2")
+    nvim.command("Acp checkpoints")
+    wait_until(lambda: nvim.marked("permission"), "the sidecar to ask")
+    assert "nothing is lost unasked" in nvim.lua("return _G.asked")[1]["prompt"]
+    assert (folder / "new.txt").read_text() == "mine\nnewer\n"
+    nvim.command("Acp permission Delete it all the same")
+    wait_until(lambda: not (folder / "new.txt").exists(), "the file to go")
 
 
 # --- with much, and with code lenses --------------------------------------------------------------
