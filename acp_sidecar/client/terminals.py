@@ -34,6 +34,7 @@ from acp_sidecar.agents.job import (
     start,
     to_run,
 )
+from acp_sidecar.agents.secrets import without_secrets
 from acp_sidecar.client.permissions import CONSENT
 from acp_sidecar.client.visible import visible
 from acp_sidecar.tasks import Spawn, Tasks
@@ -274,7 +275,7 @@ class Terminals:
         rule = session.settings.terminals_outside_roots
         if rule == "allow":
             return True
-        env = {variable.name: variable.value for variable in params.env}
+        env = without_secrets({variable.name: variable.value for variable in params.env})
         asked = PermissionRequest(
             params.agent_session_id,
             CONSENT,

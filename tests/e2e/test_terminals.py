@@ -612,14 +612,18 @@ async def test_C10_another_folder_needs_the_user_s_consent(
     for number, cwd in enumerate((str(elsewhere), f"{ws}/link", f"{ws}/../elsewhere"), 1):
         params = {
             "sessionId": puppet.session,
-            "command": "touch ran; echo $SECRET",
-            "env": [{"name": "SECRET", "value": "s3cret"}],
+            "command": "touch ran; echo $SETTING",
+            "env": [
+                {"name": "SETTING", "value": "of the agent's"},
+                {"name": "API_TOKEN", "value": "s3cret"},
+            ],
             "cwd": cwd,
         }
         request = puppet.request("terminal/create", params)
         dialog = await editor.dialog(number)
-        for truth in ("touch ran; echo $SECRET", f"{elsewhere} (outside", "SECRET", "s3cret"):
+        for truth in ("touch ran; echo $SETTING", f"{elsewhere} (outside", "of the agent's"):
             assert truth in dialog["message"]
+        assert "API_TOKEN" in dialog["message"] and "s3cret" not in str(editor.seen)
         assert editor.titles() == ["No", "Yes, this time"]
         assert not (elsewhere / "ran").exists()
         # Meanwhile others are answered.
