@@ -453,6 +453,34 @@ async def test_the_older_form_of_variables_is_known_too(editor: Editor, puppet: 
     assert await editor.execute("acp.agent.login", agent="puppet", env={"OLD_KEY": "x"}) == {}
 
 
+async def test_variables_in_the_middle_of_a_session(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    """The agent is started anew, and the next prompt takes the session up again."""
+    editor, login = idle_editor, Login(puppet, VARS)
+    puppet.answers["session/new"] = login.new_session
+    puppet.answers["session/load"] = lambda params: {}
+    await editor.initialize(ws, settings=settings, can=capabilities(elicitation=True))
+    form = {"action": "accept", "content": {"PUPPET_CODE": "hush"}}
+    editor.answers["acp/elicitation"] = lambda params: form
+    await editor.execute("acp.session.new")
+    _, turn = editor.start("acp.session.prompt", text="go")
+    await login.refuse("session/prompt")
+    await editor.dialog()
+    editor.click("Environment")
+    with pytest.raises(LspError, match="send this one again"):
+        await turn
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert puppet.connections == 2
+    assert prompt["params"]["sessionId"] == "S1"
+    found = [environment_of(pid) for pid, _ in descendants(editor.process.pid)]
+    assert any(one.get("PUPPET_CODE") == "hush" for one in found)
+    puppet.say("done")
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+
+
 # --- what is not known, and what is not told ------------------------------------------------------
 
 
@@ -497,6 +525,25 @@ async def test_logout_only_where_it_is_offered(editor: Editor, puppet: Puppet) -
     puppet.answers["logout"] = lambda params: {}
     assert await editor.execute("acp.agent.logout", agent="puppet") == {}
     assert (await puppet.incoming("logout"))["params"] == {}
+
+
+async def test_S04_a_look_at_an_agent_logs_nobody_in(
+    puppet: Puppet, login: Login, tmp_path: Path
+) -> None:
+    config = tmp_path / "config" / "acp-sidecar"
+    config.mkdir(parents=True)
+    args = json.dumps(puppet.setting["args"])
+    command = f'[agents.puppet]\ncommand = "{sys.executable}"\nargs = {args}\n'
+    (config / "config.toml").write_text(command)
+    looking = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "acp_sidecar", "doctor", "puppet", stdout=asyncio.subprocess.PIPE
+    )
+    await login.refuse()
+    said, _ = await looking.communicate()
+    assert looking.returncode == 1
+    assert b"Sign in: in a browser" in said
+    assert b"needs a login" in said
+    assert [one["method"] for one in puppet.seen] == ["initialize", "session/new"]
 
 
 @pytest.fixture
