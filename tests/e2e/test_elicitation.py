@@ -403,6 +403,21 @@ async def test_an_agent_that_waits_for_the_user_is_waited_for(
             await opening
 
 
+async def test_R02_a_session_nobody_knows_is_asked_about_and_a_closed_one_is_not(
+    editor: Editor, puppet: Puppet, session: dict[str, Any]
+) -> None:
+    request = ask(puppet, form(colour=COLOUR), sessionId="child-9")
+    await editor.dialog()
+    (pending,) = await editor.execute("acp.elicitation.pending")
+    assert pending["sessionId"] is None
+    editor.click("Decline")
+    assert await answer(puppet, request) == {"action": "decline"}
+    other = await editor.execute("acp.session.new")
+    await editor.execute("acp.session.close", sessionId=other["sessionId"])
+    assert await answer(puppet, ask(puppet, form(colour=COLOUR))) == {"action": "cancel"}
+    assert len(editor.all("window/showMessageRequest")) == 1
+
+
 async def test_bad_requests_get_an_error_and_nobody_is_asked(
     editor: Editor, puppet: Puppet, session: dict[str, Any]
 ) -> None:

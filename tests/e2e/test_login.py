@@ -227,6 +227,32 @@ async def test_names_that_look_alike_are_told_apart(editor: Editor, puppet: Pupp
     await opening
 
 
+async def test_a_login_by_the_command_answers_the_dialog(
+    editor: Editor, puppet: Puppet, login: Login
+) -> None:
+    puppet.answers["authenticate"] = lambda params: {}
+    _, opening = editor.start("acp.session.new")
+    await login.refuse()
+    await editor.dialog()
+    await editor.execute("acp.agent.login", agent="puppet", methodId="api-key")
+    await login.let_in()
+    assert (await opening)["agentSessionId"] == "S1"
+    dialog = editor.requests("window/showMessageRequest")[0]
+    await editor.until(lambda: {"id": dialog["id"]} in editor.all("$/cancelRequest"))
+    assert login.sent("authenticate") == 1
+
+
+async def test_a_method_cannot_pass_for_the_user_s_no(editor: Editor, puppet: Puppet) -> None:
+    login = Login(puppet, {"id": "not-now", "name": "Not now"})
+    _, opening = editor.start("acp.session.new")
+    await login.refuse()
+    await editor.dialog()
+    editor.click("Not now")
+    with pytest.raises(LspError, match="needs a login"):
+        await opening
+    assert login.sent("authenticate") == 0
+
+
 async def test_two_that_want_the_same_login_share_it(
     editor: Editor, puppet: Puppet, login: Login
 ) -> None:
