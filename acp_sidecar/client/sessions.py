@@ -20,7 +20,7 @@ from acp_sidecar.acp.model import (
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
-from acp_sidecar.client.completing import suggestions
+from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking
 from acp_sidecar.client.elicitation import Elicitations
@@ -67,7 +67,6 @@ class Sessions:
         index: SessionIndex | None = None,
     ) -> None:
         self._editor = editor
-        self._documents = documents
         self._files = files
         self._settings = settings
         self._spawn = spawn
@@ -100,6 +99,7 @@ class Sessions:
         )
         self._reviving = Reviving(self._pool, self._routes, editor)
         self._composer = Composer(editor, documents, files)
+        self._completer = Completer(documents)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class Sessions:
     async def complete(
         self, session_id: str | None, text: str, cursor: int
     ) -> Sequence[Suggestion]:
-        return await suggestions(self.session(session_id), self._documents, text, cursor)
+        return await self._completer.suggestions(self.session(session_id), text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns
