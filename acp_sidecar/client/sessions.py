@@ -408,6 +408,7 @@ class Sessions:
         """The editor is going: answer what waits, end every agent, within half a second."""
         self._permissions.cancel(lambda agent, session: True)
         self._elicitations.cancel(lambda agent, session: True)
+        self._jobs.hurry()
         for session in self.sessions():
             session.end(None)
             session.put_away()

@@ -31,6 +31,7 @@ from acp_sidecar.agents.job import (
     Job,
     ProgramNotFound,
     command_line,
+    end_at_once,
     start,
     to_run,
 )
@@ -105,6 +106,7 @@ class Jobs:
     def __init__(self, spawn: Spawn) -> None:
         self._tasks = Tasks(spawn)
         self._jobs: set[Job] = set()
+        self._hurried = False
 
     def add(self, job: Job) -> None:
         """This one has started."""
@@ -112,21 +114,22 @@ class Jobs:
 
     def end(self, job: Job) -> None:
         """End this one, in its own time."""
-        self._tasks.start(job.end(), name=f"end of the command {job.pid}")
+        if not self._hurried:
+            self._tasks.start(job.end(), name=f"end of the command {job.pid}")
+
+    def hurry(self) -> None:
+        """:meth:`stop` will end all of them: do not begin to end one by one."""
+        self._hurried = True
 
     async def stop(self) -> None:
         """End all of them, within 0.3 seconds."""
-        for job in tuple(self._jobs):
-            self._tasks.start(job.end(urgent=True), name=f"urgent end of the command {job.pid}")
-        await self._tasks.settle(_STOP_SECONDS)
+        await end_at_once(self._jobs)
 
     def kill(self) -> None:
         """The last resort, at once."""
         for job in self._jobs:
-            job.kill_now()
-
-
-_STOP_SECONDS: Final = 0.35
+            if not job.gone:
+                job.kill_now()
 
 
 @define(eq=False)
