@@ -25,6 +25,7 @@ from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
+from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
@@ -35,7 +36,6 @@ from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
-from acp_sidecar.client.terminals import Jobs
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
