@@ -297,12 +297,17 @@ class Tracked:
         """A file says ``said`` now, by ``who``'s hand; whether that is something else than
         before. ``stamp``: of the file before."""
         old = entry.state
-        if entry.lost_since is not old or who != "user":
+        if entry.lost_since is not old:
             entry.lost.clear()
+        elif who != "user":
+            # Of what is edited unsaved the disk still says what it said.
+            unsaved = isinstance(said, FileText) and said.source == "buffer"
+            entry.lost = [each for each in entry.lost if unsaved and each[1].now.source == "disk"]
         try:
             if not same(said, old.now.get()):
                 entry.guess = None
-            state = self._as_it_was(entry, said) or self.changer.moved(entry.path, old, said, who)
+            undone = self._as_it_was(entry, said) if who == "user" else None
+            state = undone or self.changer.moved(entry.path, old, said, who)
             entry.lost_since = state
             if same(said, old.now.get()):
                 entry.state = state
@@ -373,8 +378,10 @@ class Tracked:
             entry.last_write = self.files.last_write(entry.path)
             entry.guess = None
             self._seen_so_far(entry)
-            # The user may take that back in the editor, or give it up unsaved.
-            entry.remember(before, _hash(old))
+            if before.whole is None:
+                # The user may take that back in the editor, or give it up unsaved. A file
+                # that they make anew is theirs.
+                entry.remember(before, _hash(old))
             if isinstance(actual, FileProblem):
                 self.put(entry, state, who)
                 return

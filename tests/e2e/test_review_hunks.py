@@ -158,6 +158,27 @@ async def test_a_revert_that_is_given_up_unsaved_waits_again(desk: Table) -> Non
     assert desk.path.read_text() == EDITED.replace("SEVEN\nmore\n", "seven\n")
 
 
+async def test_what_the_agent_edited_unsaved_goes_with_the_buffer(desk: Table) -> None:
+    """Its changes of the same lines that are on disk can be reverted as before."""
+    hunks = await desk.hunks()
+    desk.editor.open(desk.path)
+    desk.editor.type(desk.uri, 3, 0, "mine ")
+    _, turn = desk.editor.start("acp.session.prompt", text="go")
+    prompt = await desk.puppet.prompted()
+    text = (await desk.puppet.read(desk.path))["result"]["content"]
+    assert (await desk.puppet.write(desk.path, text.replace("one", "ONE")))["result"] == {}
+    desk.puppet.say("done")
+    desk.puppet.end_turn(prompt)
+    await turn
+    assert desk.editor.documents[desk.uri].text == EDITED.replace("one", "ONE").replace(
+        "four", "mine four"
+    )
+    desk.editor.close_document(desk.uri)
+    assert await desk.hunks() == hunks
+    await desk.editor.execute("acp.review.revert")
+    assert desk.path.read_text() == LINES
+
+
 async def test_a_revert_that_the_user_undoes_in_the_editor_waits_again(desk: Table) -> None:
     editor = desk.editor
     hunks = await desk.hunks()
@@ -171,6 +192,19 @@ async def test_a_revert_that_the_user_undoes_in_the_editor_waits_again(desk: Tab
     done = await editor.execute("acp.review.revert")
     assert done["reverted"] == [hunk["id"] for hunk in hunks]
     assert editor.documents[desk.uri].text == LINES.replace("four", "mine four")
+
+
+async def test_a_file_that_the_user_makes_anew_after_a_revert_is_the_user_s(desk: Table) -> None:
+    path = desk.ws / "new.txt"
+    uri = path_to_uri(str(path))
+    await desk.agent_writes("made\n", path)
+    desk.editor.open(path)
+    assert len((await desk.editor.execute("acp.review.revert", uri=uri))["reverted"]) == 1
+    assert not path.exists()
+    desk.editor.save(uri, path)
+    assert uri not in [entry["uri"] for entry in await desk.editor.execute("acp.review.list")]
+    await desk.editor.execute("acp.review.revert")
+    assert path.read_text() == "made\n"
 
 
 async def test_P01_a_link_in_the_place_of_a_changed_file_is_not_followed(
