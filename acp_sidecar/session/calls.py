@@ -21,6 +21,7 @@ class Calls:
         self._timeline = timeline
         self._latest: dict[str, ToolCall] = {}
         self._open: dict[str, ToolCall] = {}
+        self._background: frozenset[str] = frozenset()
 
     def get(self, tool_call_id: str) -> ToolCall | None:
         """The latest call with this id, placeholders included."""
@@ -42,7 +43,7 @@ class Calls:
         return None if known is not None and not known.open and known.turn != turn else known
 
     def asked(self, event: ToolCallUpsert, turn: int) -> list[Change]:
-        """Fold the tool call that a permission request carries.
+        """Fold the tool call that a v1 permission request carries.
 
         It empties nothing that is stored.
         """
@@ -54,6 +55,15 @@ class Calls:
         tool_call = self._latest.get(event.tool_call_id) or self._new(event.tool_call_id, turn)
         tool_call.content.append(event.content)
         return self._show(tool_call, event, announced=False)
+
+    def in_background(self, ids: frozenset[str]) -> list[Change]:
+        """Exactly the calls with these ids go on in the background."""
+        changed = self._background ^ ids
+        self._background = ids
+        calls = [call for each in sorted(changed) if (call := self._latest.get(each)) is not None]
+        for call in calls:
+            call.background = call.tool_call_id in ids
+        return [ToolCallChanged(call, None, created=False) for call in calls if call.shown]
 
     def close(self, status: str) -> list[Change]:
         """Close every open call in the agent's stead, except those in the background."""
@@ -79,7 +89,9 @@ class Calls:
             tool_call = self._new(event.tool_call_id, turn)
         tool_call.patch(event, keep_stored=keep_stored)
         tool_call.announced = tool_call.announced or event.announces
-        if not tool_call.open:
+        if tool_call.open:
+            self._open[tool_call.key] = tool_call
+        else:
             self._open.pop(tool_call.key, None)
         return self._show(tool_call, event, announced=event.announces)
 
@@ -87,6 +99,7 @@ class Calls:
         key = f"toolCall:{tool_call_id}"
         times = self._timeline.count(key)
         tool_call = ToolCall(tool_call_id, turn, key if times == 1 else f"{key}#{times}")
+        tool_call.background = tool_call_id in self._background
         self._latest[tool_call_id] = self._open[tool_call.key] = tool_call
         return tool_call
 

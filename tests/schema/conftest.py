@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 PACKAGE = "@agentclientprotocol/sdk@2.4.0"
-SCHEMA = "package/schema/v1/schema.json"
+VERSIONS = ("v1", "v2")
 
 
 def _npm() -> str | None:
@@ -22,9 +22,9 @@ def _npm() -> str | None:
     return str(beside) if beside.exists() else shutil.which("npm")
 
 
-def _fetch(folder: Path) -> Path:
-    """The path of the schema, downloaded into ``folder`` unless it is there already."""
-    schema = folder / "schema.json"
+def _fetch(folder: Path, version: str) -> Path:
+    """The path of a schema, downloaded into ``folder`` unless it is there already."""
+    schema = folder / f"{version}.json"
     if schema.exists():
         return schema
     npm = _npm()
@@ -56,11 +56,12 @@ def _fetch(folder: Path) -> Path:
         reason = " ".join(packed.stderr.split())[:200]
         pytest.skip(f"npm could not fetch {PACKAGE}: {reason}")
     with tarfile.open(archives[-1]) as archive:
-        member = archive.extractfile(SCHEMA)
-        assert member is not None
-        part = folder / "schema.json.part"
-        part.write_bytes(member.read())
-    part.replace(schema)
+        for each in VERSIONS:
+            member = archive.extractfile(f"package/schema/{each}/schema.json")
+            assert member is not None
+            part = folder / f"{each}.json.part"
+            part.write_bytes(member.read())
+            part.replace(folder / f"{each}.json")
     return schema
 
 
@@ -69,8 +70,22 @@ def v1_schema(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
     """``schema/v1/schema.json`` of the official TypeScript SDK, parsed."""
+    return _schema(pytestconfig, tmp_path_factory, "v1")
+
+
+@pytest.fixture(scope="session")
+def v2_schema(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """``schema/v2/schema.json``, parsed."""
+    return _schema(pytestconfig, tmp_path_factory, "v2")
+
+
+def _schema(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, version: str
+) -> dict[str, Any]:
     cache = getattr(pytestconfig, "cache", None)
     name = "acp-schema-2.4.0"
     folder = Path(cache.mkdir(name)) if cache is not None else tmp_path_factory.mktemp(name)
-    schema: dict[str, Any] = json.loads(_fetch(folder).read_text("utf-8"))
+    schema: dict[str, Any] = json.loads(_fetch(folder, version).read_text("utf-8"))
     return schema

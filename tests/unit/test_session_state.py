@@ -412,6 +412,9 @@ def test_terminals() -> None:
             "output": "one\ntwo\n",
             "truncated": False,
             "exitStatus": {"exitCode": 0},
+            "size": None,
+            "capabilities": None,
+            "_meta": None,
         }
     ]
     session.apply(model.TerminalUpdate("term", output="all of it", truncated=True))
