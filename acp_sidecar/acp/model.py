@@ -621,8 +621,8 @@ class ToolCallUpsert:
 
     ``announces`` is true for v1's ``tool_call``: after a final status it starts a
     new entry under the same id, where an update would only add to the old one.
-    ``reopens`` is true in v2: a status that is not final takes up a call again that the agent
-    itself had finished.
+    ``lasting`` is true in v2, where a call may outlive its turn: only the agent or a cancel ends
+    it, and a status that is not final takes it up again after the agent had finished it.
     """
 
     tool_call_id: str
@@ -638,7 +638,7 @@ class ToolCallUpsert:
     meta: Patch[JsonObject] = UNSET
     unknown: JsonObject = field(factory=dict)
     announces: bool = field(default=False, metadata=wire(internal=True))
-    reopens: bool = field(default=False, metadata=wire(internal=True))
+    lasting: bool = field(default=False, metadata=wire(internal=True))
 
 
 @frozen

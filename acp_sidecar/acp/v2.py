@@ -151,7 +151,7 @@ _UPDATES: Final[dict[str, Callable[[Any], Event]]] = {
     "agent_message": _message("agent"),
     "agent_thought": _message("thought"),
     "state_update": _state_update,
-    "tool_call_update": hook(model.ToolCallUpsert, constants={"reopens": True}, ignore=_KIND),
+    "tool_call_update": hook(model.ToolCallUpsert, constants={"lasting": True}, ignore=_KIND),
     "tool_call_content_chunk": hook(model.ToolCallContentChunk, ignore=_KIND),
     "terminal_update": _terminal_update,
     "terminal_output_chunk": hook(model.TerminalBytes, ignore=_KIND),
@@ -269,7 +269,7 @@ def _refuse_v1_diffs(event: Event) -> None:
 
 # --- requests of the agent -------------------------------------------------------
 
-_tool_call_update: Final = hook(model.ToolCallUpsert, constants={"reopens": True})
+_tool_call_update: Final = hook(model.ToolCallUpsert, constants={"lasting": True})
 _QUESTION: Final = ("sessionId", "title", "description", "subject", "options", "_meta")
 
 

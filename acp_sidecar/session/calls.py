@@ -53,6 +53,7 @@ class Calls:
     def chunk(self, event: ToolCallContentChunk, turn: int) -> list[Change]:
         """Fold one more piece of a call's content."""
         tool_call = self._latest.get(event.tool_call_id) or self._new(event.tool_call_id, turn)
+        tool_call.lasting = True
         tool_call.content.append(event.content)
         return self._show(tool_call, event, announced=False)
 
@@ -65,11 +66,13 @@ class Calls:
             call.background = call.tool_call_id in ids
         return [ToolCallChanged(call, None, created=False) for call in calls if call.shown]
 
-    def close(self, status: str) -> list[Change]:
-        """Close every open call in the agent's stead, except those in the background."""
+    def close(self, status: str, *, lasting: bool = True) -> list[Change]:
+        """Close every open call in the agent's stead, except those in the background and,
+        unless ``lasting``, those that may outlive their turn.
+        """
         changes: list[Change] = []
         for key, tool_call in list(self._open.items()):
-            if tool_call.background:
+            if tool_call.background or (tool_call.lasting and not lasting):
                 continue
             del self._open[key]
             tool_call.close(status)

@@ -227,7 +227,7 @@ class Session:
         changes = self._messages.settle(self.turn)
         if not self._prompts:
             # Calls that came after the end of their turn: nothing else will close them.
-            changes += self._calls.close("failed")
+            changes += self._calls.close("failed", lasting=False)
         self.turn += 1
         self._prompts += 1
         self._turn_cancelled = False

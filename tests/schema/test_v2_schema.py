@@ -354,7 +354,7 @@ def test_an_empty_list_is_not_left_out(kind: str) -> None:
     assert v2.encode_update(event)[field] == []
 
 
-# --- what is not known ------------------------------------------------------------------------------
+# --- what is not known --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tag", ["_vendor", "hologram", "_"])
@@ -457,7 +457,7 @@ def test_a_known_type_is_read_strictly(block: Any) -> None:
     assert event.content == ()
 
 
-# --- terminals ---------------------------------------------------------------------------------------
+# --- terminals ----------------------------------------------------------------------------------
 
 
 def test_each_chunk_of_output_is_decoded_alone() -> None:
