@@ -28,6 +28,8 @@ class _V1Call:
     shown: bool = False
     left_open: bool = False
     """Whether it was closed here, because its turn ended without a word of it."""
+    held: list[Event] = field(factory=list)
+    """What was said of it while there was nothing to show: in v2 the first word shows it."""
 
     @property
     def open(self) -> bool:
@@ -71,6 +73,8 @@ class ToV2:
         for call in self._calls.values():
             if call.open:
                 call.status, call.left_open = "cancelled", True
+                if not call.shown:
+                    call.held.append(model.ToolCallUpsert(call.wire_id, status="cancelled"))
 
     def opened(self, opened: model.SessionOpened) -> model.SessionOpened:
         """The answer that opens a session."""
@@ -81,19 +85,29 @@ class ToV2:
         """A session was loaded: nothing that was told of it goes on any more."""
         return self._close("failed") if not self._prompts else []
 
-    def asked(self, request: model.PermissionRequest) -> model.PermissionRequest:
-        """The agent asks for permission. What its tool call leaves empty stays as it is."""
+    def asked(
+        self, request: model.PermissionRequest
+    ) -> tuple[list[Event], model.PermissionRequest]:
+        """The agent asks for permission: what is to be said first, and the question.
+
+        What its tool call leaves empty stays as it is.
+        """
+        events: list[Event] = []
         call = request.tool_call
         if call is not None and call.tool_call_id:
             known = self._calls.get(call.tool_call_id)
             if known is not None and not known.open and known.turn != self._turn:
                 known = None
-            if known is not None:
-                call = _without_empties(call)
-            call = self._call(call, known or self._new_call(call.tool_call_id))
+            known = known or self._new_call(call.tool_call_id)
+            call = self._call(_without_empties(call), known)
+            events, known.held = known.held, []
+            if not known.shown:
+                # As in v1, a question alone shows no call of which nothing is known.
+                known.held, events = [*events, convert.to_v2(call)], []
+                call = None
             request = evolve(request, tool_call=call)
         self._newest = None
-        return convert.permission_to_v2(request)
+        return events, convert.permission_to_v2(request)
 
     # --- what the agent says -----------------------------------------------------------------
 
@@ -103,7 +117,7 @@ class ToV2:
             case model.MessageChunk():
                 return [self._chunk(event, replay)]
             case model.ToolCallUpsert():
-                return [self._upsert(event)]
+                return self._upsert(event)
             case model.ModeUpdate():
                 self._modes = evolve(
                     self._modes or model.SessionModes(event.current_mode_id, ()),
@@ -166,11 +180,18 @@ class ToV2:
 
     # --- tool calls ------------------------------------------------------------------------------
 
-    def _upsert(self, event: model.ToolCallUpsert) -> Event:
+    def _upsert(self, event: model.ToolCallUpsert) -> list[Event]:
         known = self._calls.get(event.tool_call_id)
         if known is None or (event.announces and self._is_over(known)):
             known = self._new_call(event.tool_call_id)
-        return convert.to_v2(self._call(event, known))
+        return self._told(known, convert.to_v2(self._call(event, known)))
+
+    def _told(self, call: _V1Call, event: Event) -> list[Event]:
+        events, call.held = [*call.held, event], []
+        if call.shown:
+            return events
+        call.held = events
+        return []
 
     def _is_over(self, call: _V1Call) -> bool:
         again = call.turn != self._turn or (call.announced and not call.left_open)
@@ -203,7 +224,8 @@ class ToV2:
         for call in self._calls.values():
             if call.open:
                 call.status, call.left_open = status, True
-                closed.append(model.ToolCallUpsert(call.wire_id, status=status, lasting=True))
+                upsert = model.ToolCallUpsert(call.wire_id, status=status, lasting=True)
+                closed += self._told(call, upsert)
         return closed
 
 
@@ -315,7 +337,11 @@ class ToV1:
             message.again += 1
             message.wire_id, told = f"{event.message_id}#{message.again}", 0
         message.told = content
-        return [model.MessageChunk(event.role, block, message.wire_id) for block in content[told:]]
+        return [
+            model.MessageChunk(event.role, block, message.wire_id)
+            for block in content[told:]
+            if convert.is_known(block)
+        ]
 
     # --- tool calls ------------------------------------------------------------------------------
 

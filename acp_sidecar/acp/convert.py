@@ -123,8 +123,12 @@ def to_v1(event: Event) -> list[Event]:
     message, which v1 can only say to somebody who knows the rest.
     """
     match event:
+        case model.MessageChunk() | model.CompactionSummaryChunk() if not is_known(event.content):
+            return []
         case model.MessageChunk():
             return [evolve(event, patches_meta=True)]
+        case model.CompactionUpdate() if isinstance(event.summary, tuple):
+            return [evolve(event, summary=tuple(filter(is_known, event.summary)))]
         case model.MessageUpsert():
             raise CannotSay("version 1 cannot replace a message")
         case model.ToolCallUpsert():
@@ -146,6 +150,11 @@ def to_v1(event: Event) -> list[Event]:
     return [event]
 
 
+def is_known(block: model.ContentBlock) -> bool:
+    """Whether v1 can carry a block: one of an unknown type costs a v1 client the message."""
+    return not isinstance(block, model.UnknownBlock)
+
+
 def upsert_to_v1(event: model.ToolCallUpsert) -> model.ToolCallUpsert:
     """A v2 ``tool_call_update`` as a v1 one."""
     emptied: dict[str, Any] = {
@@ -163,10 +172,17 @@ def upsert_to_v1(event: model.ToolCallUpsert) -> model.ToolCallUpsert:
 def content_to_v1(
     content: Iterable[model.ToolCallContent],
 ) -> tuple[model.ToolCallContent, ...]:
-    """A tool call's content; a v2 diff may become several pieces."""
+    """A tool call's content; a v2 diff may become several pieces, and what is of an unknown
+    type is left out.
+    """
     told: list[model.ToolCallContent] = []
     for item in content:
-        told += diffs(item) if isinstance(item, model.ChangedFiles) else [item]
+        if isinstance(item, model.ChangedFiles):
+            told += diffs(item)
+        elif not isinstance(item, model.UnknownBlock) and (
+            not isinstance(item, model.Content) or is_known(item.content)
+        ):
+            told.append(item)
     return tuple(told)
 
 

@@ -1,7 +1,7 @@
 """The tool calls of a session: how they come up, go on and are closed.
 
 A call is created by whatever names it first: ``tool_call``, ``tool_call_update`` or a
-permission request. An update that says nothing worth showing keeps a placeholder, which
+permission request. A v1 update that says nothing worth showing keeps a placeholder, which
 comes up when there is something to show. An agent may use an id again: a second
 announcement after a final status is another call.
 """
@@ -96,7 +96,7 @@ class Calls:
             self._open[tool_call.key] = tool_call
         else:
             self._open.pop(tool_call.key, None)
-        return self._show(tool_call, event, announced=event.announces)
+        return self._show(tool_call, event, announced=event.announces or event.lasting)
 
     def _new(self, tool_call_id: str, turn: int) -> ToolCall:
         key = f"toolCall:{tool_call_id}"

@@ -312,13 +312,16 @@ class Session:
         return [*changes, *self._moved()]
 
     def _turn_started(self, event: model.TurnStarted, replay: bool) -> list[Change]:
+        self._begin_work()
+        return [*self._in_background(event.background), *self._moved()]
+
+    def _begin_work(self) -> None:
         if not self._prompts:
             self._prompts, self.stop_reason, self.stop_error = 1, None, None
         self._needs_action = False
-        return [*self._in_background(event.background), *self._moved()]
 
     def _action_required(self, event: model.ActionRequired, replay: bool) -> list[Change]:
-        self._prompts = max(1, self._prompts)
+        self._begin_work()
         self._needs_action = True
         return [*self._in_background(event.background), *self._moved()]
 

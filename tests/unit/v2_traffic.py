@@ -247,11 +247,12 @@ class Expected:
         self.plans[update["plan"]["planId"]] = update["plan"]
 
     def _state_update(self, update: Json) -> None:
-        self.background = update.get("background")
+        # Of a state that is not known nothing is understood but its name.
+        known = ("idle", "running", "requires_action")
+        self.background = update.get("background") if update["state"] in known else None
         idle = update["state"] == "idle"
         if idle or self.status == "idle":
             self.stop_reason = update.get("stopReason")
-        known = ("idle", "requires_action")
         self.status = update["state"] if update["state"] in known else "running"
 
     def _session_info_update(self, update: Json) -> None:
