@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check unit bench format clean help
+.PHONY: demo test test-agents check unit bench format clean help
 
 help:
-	@echo "make demo    watch an agent work in a real Neovim"
-	@echo "make test    everything: lint, types, unit and end-to-end tests"
-	@echo "make check   lint and types only"
-	@echo "make bench   measure the hot paths"
+	@echo "make demo         watch an agent work in a real Neovim"
+	@echo "make test         everything: lint, types, unit and end-to-end tests"
+	@echo "make test-agents  real agents (from npm) with a scripted model"
+	@echo "make check        lint and types only"
+	@echo "make bench        measure the hot paths"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("acp-sidecar needs Python 3.11 or newer; set PYTHON=python3.x") if sys.version_info < (3, 11) else None'
@@ -31,6 +32,11 @@ check: $(STAMP)
 test: check
 	$(BIN)/python -m pytest
 
+# RECORD=DIR keeps a recording of each run there.
+test-agents: $(STAMP)
+	$(BIN)/python -m tests.real_agents.install
+	RECORD="$(RECORD)" $(BIN)/python -m pytest tests/real_agents
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -39,4 +45,4 @@ bench: $(STAMP)
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .agents build dist .pytest_cache .mypy_cache .ruff_cache

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_sidecar import __version__
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
+from acp_sidecar.agents import registries
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.agents.registry import RegistryUnreadable
+from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
-from acp_sidecar.client.ports import Question, Refused, SessionView, Severity, visible
+from acp_sidecar.client.ports import (
+    Asked,
+    Attachment,
+    LoginCommand,
+    Question,
+    Refused,
+    SessionView,
+    Severity,
+    Variable,
+    visible,
+)
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
+from acp_sidecar.editor.deleting import Deleting
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
+from acp_sidecar.editor.elicitation import OwnForms, PlainForms
 from acp_sidecar.editor.follow import Follow
 from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
 from acp_sidecar.editor.lenses import Lenses
+from acp_sidecar.editor.login import LoginPlaces
 from acp_sidecar.editor.messages import Messages
+from acp_sidecar.editor.pages import Pages
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
+from acp_sidecar.editor.selecting import Selecting
 from acp_sidecar.editor.server import (
     ClientError,
     ClientGone,
@@ -33,6 +51,7 @@ from acp_sidecar.editor.server import (
     ContentChange,
     SidecarServer,
 )
+from acp_sidecar.editor.terminals import Terminals
 from acp_sidecar.editor.transcript import Transcript
 from acp_sidecar.editor.watching import REGISTRATION as WATCHED_FILES
 from acp_sidecar.editor.watching import Watching
@@ -87,6 +106,7 @@ class App:
             server.spawn,
             self._recording,
             _ledgers(self.files),
+            _index(),
         )
         self._lenses = Lenses(
             server,
@@ -105,6 +125,7 @@ class App:
         """Make what depends on the editor's capabilities."""
         server, features = self._server, self.features
         self._transcript = Transcript(server, wanted=features.transcript)
+        self._terminals = Terminals(server, wanted=features.terminals)
         self._progress = Progress(server, self._tasks, supported=features.progress)
         self._dialogs = Dialogs(
             server,
@@ -113,6 +134,12 @@ class App:
             own=features.permission,
             reminder=lambda: self.settings.dialog_reminder,
         )
+        self._pages = Pages(server, features, lambda text: self.tell("info", text))
+        self._forms = (OwnForms if features.elicitation else PlainForms)(
+            server, self._dialogs, self.sessions, self._tasks, self.tell
+        )
+        self._selecting = Selecting(server, features)
+        self._login_places = LoginPlaces(server, features)
         self._follow = Follow(
             Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
             self._follow_moved,
@@ -129,6 +156,7 @@ class App:
             wanted=features.changes,
             warn=lambda text: self.tell("warning", text),
             moved=self._lenses.moved,
+            deleting=Deleting(self._dialogs, self._tasks),
         )
         self._proposing = Proposing(
             self._dialogs, self._review, self._lenses, self._tasks, features
@@ -139,6 +167,9 @@ class App:
             review=self._review,
             lenses=self._lenses,
             progress=self._progress,
+            dialogs=self._dialogs,
+            forms=self._forms,
+            encoding=lambda: self.documents.encoding,
             default_cwd=self._default_cwd,
         )
 
@@ -265,7 +296,15 @@ class App:
         return [path for path in paths if path]
 
     def _catalog(self) -> Mapping[str, AgentEntry]:
-        return catalog(self.settings.agents)
+        source = self.settings.registry_source
+        if source is None:
+            return catalog(self.settings.agents)
+        try:
+            found, _ = registries.entries(source, self.settings.registry_allow, _registries())
+        except RegistryUnreadable as error:
+            self.tell("warning", f"The registry {source} is left out: {error}")
+            found = []
+        return catalog(self.settings.agents, found)
 
     def _recording(self, agent: str) -> Wire | None:
         if self._recorder is None:
@@ -283,6 +322,7 @@ class App:
         self, session: SessionView, changes: Sequence[Change], *, replay: bool = False
     ) -> None:
         self._transcript.changed(session, changes)
+        self._terminals.changed(session, changes)
         if replay:
             return
         self._follow.changed(session, changes)
@@ -306,8 +346,14 @@ class App:
             title, lambda: self.sessions.cancel(session_id)
         )
 
+    def turn_says(self, session: SessionView, text: str) -> None:
+        report = self._reports.get(session.state.session_id)
+        if report is not None:
+            report.report(text)
+
     def turn_ended(self, session: SessionView) -> None:
         self._transcript.flush()
+        self._terminals.flush()
         report = self._reports.pop(session.state.session_id, None)
         if report is not None:
             report.end()
@@ -315,8 +361,36 @@ class App:
     def ask(self, question: Question) -> None:
         self._dialogs.ask(question)
 
+    def offer(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        def once(choice: str | None) -> None:
+            self._dialogs.withdraw(question.request_id)
+            answered(choice)
+
+        self._dialogs.ask(question, once)
+
     def withdraw(self, request_id: str) -> None:
         self._dialogs.withdraw(request_id)
+        self._forms.withdraw(request_id)
+
+    def elicit(self, asked: Asked) -> None:
+        self._forms.elicit(asked)
+
+    def open_url(self, url: str) -> None:
+        self._tasks.start(self._pages.open(url), name="a page of the web")
+
+    def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        self._dialogs.ask(question, answered)
+
+    async def selection(self) -> Attachment | None:
+        return await self._selecting.selection()
+
+    async def run_in_terminal(self, command: LoginCommand) -> int | None:
+        return await self._login_places.run_in_terminal(command)
+
+    async def ask_for_variables(
+        self, agent: str, message: str, wanted: Sequence[Variable]
+    ) -> Mapping[str, str] | None:
+        return await self._login_places.ask_for_variables(agent, message, wanted)
 
     def tell(self, severity: Severity, text: str) -> None:
         self._messages.tell(severity, text)
@@ -353,6 +427,18 @@ def _ledgers(files: Files) -> Ledgers:
         user_cache_path("acp-sidecar") / "baselines",
         user_state_path("acp-sidecar") / "checkpoints",
     )
+
+
+def _registries() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("acp-sidecar") / "registries"
+
+
+def _index() -> SessionIndex:
+    from platformdirs import user_state_path
+
+    return SessionIndex(user_state_path("acp-sidecar") / "sessions")
 
 
 def _text_change(change: ContentChange) -> TextChange:

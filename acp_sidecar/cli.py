@@ -58,9 +58,22 @@ def _parser() -> argparse.ArgumentParser:
 
     agents = commands.add_parser("agents", help="the agents that are known, and where they are")
     agents.add_argument("--json", action="store_true", help="for programs")
+    agents.add_argument(
+        "--registry",
+        metavar="FILE|URL",
+        help="an ACP registry.json; an https address is fetched, and kept for later",
+    )
 
     doctor = commands.add_parser("doctor", help="start an agent, shake hands, say what is wrong")
     doctor.add_argument("agent", nargs="?", help="its name; the default agent without")
+    doctor.add_argument(
+        "--registry", metavar="FILE|URL", help="look in this registry too; nothing is fetched"
+    )
+    doctor.add_argument(
+        "--download",
+        action="store_true",
+        help="let an agent of the registry be fetched and run by its npx or uvx command",
+    )
 
     replay = commands.add_parser("replay", help="a recorded trace, readable")
     replay.add_argument("trace", type=Path, metavar="TRACE")
@@ -105,13 +118,13 @@ def _demo_agent(arguments: argparse.Namespace) -> int:
 def _agents(arguments: argparse.Namespace) -> int:
     from acp_sidecar import doctor
 
-    return doctor.list_agents(as_json=arguments.json)
+    return doctor.list_agents(as_json=arguments.json, registry=arguments.registry)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
     from acp_sidecar import doctor
 
-    return doctor.examine(arguments.agent)
+    return doctor.examine(arguments.agent, registry=arguments.registry, download=arguments.download)
 
 
 def _replay(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,9 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve, field, frozen
 
-USER_ONLY: Final = frozenset({"agents", "permissions"})
+from acp_sidecar.acp.v1_requests import mcp_server
+
+USER_ONLY: Final = frozenset({"agents", "registry", "permissions", "mcpServers"})
 """Top-level settings that ``workspace/configuration`` cannot set."""
 
 
@@ -42,21 +44,27 @@ class Settings:
     """
 
     agents: Mapping[str, AgentSetting] = field(factory=dict)
+    registry_source: str | None = None
+    registry_allow: tuple[str, ...] = ()
     default_agent: str = "demo"
     protocol_versions: tuple[int, ...] = (1,)
     follow_enabled: bool = True
     follow_per_second: float = 4
     review_mode: str = "after"
+    review_unannounced: bool = True
     permission_default: str = "ask"
     permission_rules: tuple[Any, ...] = ()
     initialize_timeout: float = 60
     cancel_timeout: float = 10
     dialog_reminder: float = 60
+    terminals_enabled: bool = True
     terminals_outside_roots: str = "ask"
     terminal_output_bytes: int = 8 * 1024 * 1024
     line_bytes: int = 256 * 1024 * 1024
     report_reverts: bool = True
     mcp_editor_tools: bool = False
+    mcp_servers: tuple[Mapping[str, Any], ...] = ()
+    """As ACP writes them."""
 
 
 @frozen
@@ -159,6 +167,21 @@ def _environment(value: Any) -> Mapping[str, str]:
     return dict(value)
 
 
+def _servers(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """A list of MCP servers, or an object with a name for each, as many programs have it."""
+    if isinstance(value, Mapping):
+        value = [
+            {"name": name, **server} if isinstance(server, Mapping) else server
+            for name, server in value.items()
+        ]
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        raise Misfit("must be a list of MCP servers, or an object of them by name")
+    try:
+        return tuple(mcp_server(server) for server in value)
+    except (ValueError, TypeError) as error:
+        raise Misfit(f"{error}") from error
+
+
 _AGENT_FIELDS: Final[Mapping[str, Check]] = {
     "command": _text,
     "args": _texts,
@@ -190,16 +213,21 @@ _TABLE: Final[Mapping[str, tuple[str, Check]]] = {
     "follow.enabled": ("follow_enabled", _boolean),
     "follow.maxPerSecond": ("follow_per_second", _positive),
     "review.mode": ("review_mode", _one_of("after", "before", "off")),
+    "review.unannounced": ("review_unannounced", _boolean),
+    "registry.source": ("registry_source", _text),
+    "registry.allow": ("registry_allow", _texts),
     "permissions.default": ("permission_default", _one_of("ask")),
     "permissions.rules": ("permission_rules", _no_rules),
     "timeouts.initialize": ("initialize_timeout", _positive),
     "timeouts.cancel": ("cancel_timeout", _positive),
     "timeouts.dialogReminder": ("dialog_reminder", _positive),
-    "terminals.outsideRoots": ("terminals_outside_roots", _one_of("ask")),
+    "terminals.enabled": ("terminals_enabled", _boolean),
+    "terminals.outsideRoots": ("terminals_outside_roots", _one_of("ask", "allow", "deny")),
     "terminals.maxOutputBytes": ("terminal_output_bytes", _size),
     "limits.lineBytes": ("line_bytes", _size),
     "reportReverts": ("report_reverts", _boolean),
     "mcpEditorTools": ("mcp_editor_tools", _boolean),
+    "mcpServers": ("mcp_servers", _servers),
 }
 _GROUPS: Final = frozenset(name.split(".")[0] for name in _TABLE if "." in name)
 _OBJECTS: Final = _GROUPS | {"agents"}
@@ -238,7 +266,28 @@ def merge(
         # Whose value it is cannot be told, and a workspace must not let itself be written.
         del changed["review_mode"]
         problems.append(Problem("review.mode", "is 'before' in your own settings, and stays so"))
+    if not user:
+        _keep_strict(settings, changed, problems)
     return evolve(settings, **changed), tuple(problems)
+
+
+_LOOSER: Final = ("deny", "ask", "allow")
+
+
+def _keep_strict(settings: Settings, changed: dict[str, Any], problems: list[Problem]) -> None:
+    """A workspace may forbid an agent's commands more than the user does, never less."""
+    if changed.get("terminals_enabled") and not settings.terminals_enabled:
+        del changed["terminals_enabled"]
+        problems.append(Problem("terminals.enabled", "is false in your own settings, and stays so"))
+    mine, wanted = settings.terminals_outside_roots, changed.get("terminals_outside_roots")
+    if wanted is not None and _LOOSER.index(wanted) > _LOOSER.index(mine):
+        del changed["terminals_outside_roots"]
+        problems.append(
+            Problem(
+                "terminals.outsideRoots",
+                f"is {mine!r} in your own settings; a workspace cannot allow more",
+            )
+        )
 
 
 def _agents(value: Any, problems: list[Problem]) -> dict[str, AgentSetting]:

@@ -28,6 +28,7 @@ import orjson
 from acp_sidecar.acp import v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
+from acp_sidecar.agents.secrets import LEFT_OUT, may_hold_secrets, without_secrets
 from acp_sidecar.client.visible import visible
 from acp_sidecar.playback import Player
 from acp_sidecar.session.state import Session
@@ -94,6 +95,7 @@ class Wire:
     def __init__(self, file: IO[bytes], elapsed: Callable[[], float]) -> None:
         self._file: IO[bytes] | None = file
         self._elapsed = elapsed
+        self._typed = _TypedSecrets()
 
     def __call__(self, direction: str, message: wire.Message | Json) -> None:
         """Record a message: one of :mod:`acp_sidecar.acp.wire`, or parsed JSON."""
@@ -101,13 +103,22 @@ class Wire:
             self._write({"dir": direction, "noise": message.line.decode(errors="replace")})
             return
         try:
-            written = (
-                orjson.Fragment(wire.encode(message).strip()) if _is_wire(message) else message
-            )
+            written = self._redacted(message)
         except RecursionError:
             self._write({"dir": direction, "noise": "a message nested too deeply to record"})
             return
         self._write({"dir": direction, "msg": written})
+
+    def _redacted(self, message: wire.Message | Json) -> Any:
+        """The message as it is written: what looks secret is left out, and with it all that
+        the user types to log in."""
+        if _is_wire(message):
+            line = wire.encode(message).strip()
+            if not may_hold_secrets(line):
+                return orjson.Fragment(line)
+            message = json.loads(line)
+        message = without_secrets(message)
+        return self._typed.left_out(message) if isinstance(message, dict) else message
 
     def stderr(self, text: str) -> None:
         """Record what the agent wrote to its standard error."""
@@ -135,6 +146,37 @@ class Wire:
                 file.close()
             except OSError as error:
                 logger.warning("The recording may be incomplete: %s", error)
+
+
+class _TypedSecrets:
+    """What a user types to log in, whatever its name: values of ``acp.agent.login``, and
+    answers to a form for a login."""
+
+    def __init__(self) -> None:
+        self._forms: set[str] = set()
+
+    def left_out(self, message: dict[str, Any]) -> dict[str, Any]:
+        method, params = message.get("method"), message.get("params")
+        if method is None:
+            form = repr(message.get("id"))
+            if form in self._forms and "result" in message:
+                self._forms.discard(form)
+                return {**message, "result": LEFT_OUT}
+            return message
+        if not isinstance(params, dict):
+            return message
+        if method == "acp/elicitation" and params.get("kind") == "login":
+            self._forms.add(repr(message.get("id")))
+        elif method == "acp/openTerminal":
+            return {**message, "params": {**params, "env": LEFT_OUT}}
+        elif params.get("command") == "acp.agent.login":
+            arguments = params.get("arguments")
+            kept = [
+                {**one, "env": LEFT_OUT} if isinstance(one, dict) and "env" in one else one
+                for one in (arguments if isinstance(arguments, list) else ())
+            ]
+            return {**message, "params": {**params, "arguments": kept}}
+        return message
 
 
 def _is_wire(message: wire.Message | Json) -> TypeGuard[wire.Message]:

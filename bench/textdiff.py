@@ -1,6 +1,6 @@
 """Two texts to edits, against difflib and git, in the same run: ``python -m bench.textdiff``.
 
-For each text the median time of a few interleaved rounds, the size of what would be sent
+For each text the median processor time of a few interleaved rounds, the size of what would be sent
 to the editor, and the ratios. difflib compares lines and replaces whole ones; what it
 cannot do in a few seconds is left out. Also what the mirror of a long document and the
 writing of a file cost.
@@ -14,7 +14,6 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,10 +21,11 @@ from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.documents import Documents, TextChange
 from acp_sidecar.workspace.positions import Position, Range
 from acp_sidecar.workspace.textdiff import edits, hunks, merge3
+from bench.clock import cpu
 
 ROUNDS = 5
-DIFFLIB_LINES = 20_000
-"""Beyond this many lines difflib without its heuristic takes minutes."""
+BEYOND_DIFFLIB = "100,000 lines shuffled"
+"""What takes difflib minutes, also with its heuristic."""
 
 
 def _scattered(lines: int, changes: int) -> tuple[str, str]:
@@ -49,13 +49,30 @@ def _rewritten() -> tuple[str, str]:
     return "".join(f"old {n}\n" for n in range(5000)), "".join(f"new {n}\n" for n in range(5000))
 
 
+def _shuffled() -> tuple[str, str]:
+    lines = [f"{number}\n" for number in range(100_000)]
+    old = "".join(lines)
+    random.Random(1).shuffle(lines)
+    return old, "".join(lines)
+
+
+def _one_line_thrice() -> tuple[str, str]:
+    old, new = _one_line()
+    return old, new.replace("word23 ", "changed ").replace("word450000 ", "changed ")
+
+
 TEXTS: dict[str, Callable[[], tuple[str, str]]] = {
     "200 lines, 1 change": lambda: _scattered(200, 1),
     "10,000 lines, 50 changes": lambda: _scattered(10_000, 50),
     "100,000 lines, 500 changes": lambda: _scattered(100_000, 500),
     "5 MB in one line, 1 change": _one_line,
+    "5 MB in one line, 3 changes": _one_line_thrice,
     "3,000 equal lines": _same_lines,
     "5,000 lines rewritten": _rewritten,
+    BEYOND_DIFFLIB: _shuffled,
+    "two lines in turn, 100,000": lambda: ("a\nb\n" * 50_000, "b\na\n" * 50_000 + "a\n"),
+    "200,000 empty lines": lambda: ("\n" * 200_000, "x\n\n" * 100_000),
+    "1 MB of nothing but \\r": lambda: ("\r" * 1_000_000, "\r" * 500_000 + "x" + "\r" * 500_000),
 }
 
 
@@ -81,16 +98,16 @@ def _git(folder: Path) -> Callable[[str, str], int]:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
+    started = cpu()
     work()
-    return time.perf_counter() - started
+    return cpu() - started
 
 
 def _row(title: str, old: str, new: str, folder: Path) -> str:
-    (folder / "old").write_text(old)
-    (folder / "new").write_text(new)
+    (folder / "old").write_bytes(old.encode())
+    (folder / "new").write_bytes(new.encode())
     ways: dict[str, Callable[[str, str], int]] = {"ours": _ours}
-    if old.count("\n") <= DIFFLIB_LINES:
+    if title != BEYOND_DIFFLIB:
         ways["difflib"] = _difflib
     if shutil.which("git"):
         ways["git"] = _git(folder)
@@ -98,9 +115,9 @@ def _row(title: str, old: str, new: str, folder: Path) -> str:
     sizes: dict[str, int] = {}
     for _ in range(ROUNDS):
         for name, way in ways.items():
-            started = time.perf_counter()
+            started = cpu()
             sizes[name] = way(old, new)
-            taken[name].append(time.perf_counter() - started)
+            taken[name].append(cpu() - started)
     medians = {name: statistics.median(times) for name, times in taken.items()}
     cells = [f"{medians['ours'] * 1e3:9.2f} ms {sizes['ours']:>9,} B"]
     for name in ("difflib", "git"):
@@ -132,9 +149,9 @@ def _others(folder: Path) -> Iterator[str]:
     times = []
     for number in range(50):
         data = f"{number}\n".encode() * 1000
-        started = time.perf_counter()
+        started = cpu()
         state = disk.write(path, data, state)
-        times.append(time.perf_counter() - started)
+        times.append(cpu() - started)
     yield f"an atomic, synced write:    {statistics.median(times) * 1e3:.2f} ms"
 
 

@@ -50,6 +50,7 @@ class ToV2:
         self._calls: dict[str, _V1Call] = {}
         self._counts: dict[str, int] = {}
         self._ids: set[str] = set()
+        self._own: set[str] = set()
         self._newest: tuple[Role, str] | None = None
         """The message that stands last, if nothing else does."""
         self._seen: set[str] = set()
@@ -166,6 +167,9 @@ class ToV2:
         if message_id is None:
             newest = self._newest
             message_id = newest[1] if newest and newest[0] == role else self._own_id()
+        elif message_id in self._own:
+            # The agent came up with the same: there it is another message.
+            message_id = f"{message_id}#agent"
         if f"{role}:{message_id}" not in self._seen:
             self._seen.add(f"{role}:{message_id}")
             self._newest = role, message_id
@@ -176,6 +180,7 @@ class ToV2:
         number = len(self._ids) + 1
         while f"message-{number}" in self._ids:
             number += 1
+        self._own.add(f"message-{number}")
         return f"message-{number}"
 
     # --- tool calls ------------------------------------------------------------------------------

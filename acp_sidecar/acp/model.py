@@ -590,6 +590,38 @@ class WriteTextFile:
     unknown: JsonObject = field(factory=dict)
 
 
+@frozen
+class EnvVariable:
+    name: str
+    value: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class CreateTerminal:
+    """``terminal/create``: a command to run, or a whole command line without ``args``."""
+
+    agent_session_id: str = field(metadata=wire("sessionId"))
+    command: str
+    args: tuple[str, ...] = field(default=(), metadata=wire(strict=True))
+    env: tuple[EnvVariable, ...] = field(default=(), metadata=wire(strict=True))
+    cwd: str | None = field(default=None, metadata=wire(strict=True))
+    output_byte_limit: int | None = field(default=None, metadata=wire(natural=True, strict=True))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class TerminalRequest:
+    """``terminal/output``, ``wait_for_exit``, ``kill`` or ``release``."""
+
+    agent_session_id: str = field(metadata=wire("sessionId"))
+    terminal_id: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
 # --- events ----------------------------------------------------------------------
 #
 # What happens in a session. The wire modules yield them, ``session`` folds them.

@@ -36,13 +36,16 @@ from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
 from acp_sidecar.acp.v1_requests import PROTOCOL_VERSION as PROTOCOL_VERSION
 from acp_sidecar.acp.v1_requests import authenticate as authenticate
 from acp_sidecar.acp.v1_requests import cancel as cancel
+from acp_sidecar.acp.v1_requests import create_terminal_result as create_terminal_result
 from acp_sidecar.acp.v1_requests import encode_block as encode_block
 from acp_sidecar.acp.v1_requests import initialize as initialize
+from acp_sidecar.acp.v1_requests import kill_terminal_result as kill_terminal_result
 from acp_sidecar.acp.v1_requests import logout as logout
 from acp_sidecar.acp.v1_requests import mcp_server as mcp_server
 from acp_sidecar.acp.v1_requests import permission_outcome as permission_outcome
 from acp_sidecar.acp.v1_requests import prompt as prompt
 from acp_sidecar.acp.v1_requests import read_text_file_result as read_text_file_result
+from acp_sidecar.acp.v1_requests import release_terminal_result as release_terminal_result
 from acp_sidecar.acp.v1_requests import session_close as session_close
 from acp_sidecar.acp.v1_requests import session_delete as session_delete
 from acp_sidecar.acp.v1_requests import session_fork as session_fork
@@ -52,7 +55,9 @@ from acp_sidecar.acp.v1_requests import session_new as session_new
 from acp_sidecar.acp.v1_requests import session_resume as session_resume
 from acp_sidecar.acp.v1_requests import set_config_option as set_config_option
 from acp_sidecar.acp.v1_requests import set_mode as set_mode
+from acp_sidecar.acp.v1_requests import terminal_output_result as terminal_output_result
 from acp_sidecar.acp.v1_requests import unanswered as unanswered
+from acp_sidecar.acp.v1_requests import wait_for_exit_result as wait_for_exit_result
 from acp_sidecar.acp.v1_requests import write_text_file_result as write_text_file_result
 from acp_sidecar.acp.values import WireRule
 
@@ -185,6 +190,8 @@ def encode_update(event: Event) -> JsonDict:
 _tool_call_update: Final = _hook(model.ToolCallUpsert)
 _read_text_file: Final = _hook(model.ReadTextFile)
 _write_text_file: Final = _hook(model.WriteTextFile)
+_create_terminal: Final = _hook(model.CreateTerminal)
+_terminal_request: Final = _hook(model.TerminalRequest)
 
 
 def permission_request(params: Json) -> model.PermissionRequest:
@@ -228,6 +235,39 @@ def write_text_file(params: Json) -> model.WriteTextFile:
     """``fs/write_text_file``. Text that UTF-8 cannot hold (a lone surrogate) is a fault."""
     _refuse_surrogates(params, "path", "content")
     request: model.WriteTextFile = _write_text_file(params)
+    return request
+
+
+def create_terminal(params: Json) -> model.CreateTerminal:
+    """``terminal/create``. Nothing of it is guessed: what is invalid is a fault, and so is
+    what no command can be given (a lone surrogate, a NUL, a variable without a name).
+    """
+    request: model.CreateTerminal = _create_terminal(params)
+    _refuse_surrogates(params, "command", "cwd")
+    words = [("command", request.command), ("cwd", request.cwd or "")]
+    for index, (sent, word) in enumerate(zip(params.get("args") or (), request.args, strict=True)):
+        _refuse_surrogates({f"args[{index}]": sent}, f"args[{index}]")
+        words.append((f"args[{index}]", word))
+    for index, (sent, variable) in enumerate(
+        zip(params.get("env") or (), request.env, strict=True)
+    ):
+        where = f"env[{index}]"
+        for key in ("name", "value"):
+            _refuse_surrogates({f"{where}.{key}": sent[key]}, f"{where}.{key}")
+        if not variable.name or "=" in variable.name:
+            raise DecodeError(f"{where}.name", "must be a name, and hold no '='")
+        words += [(f"{where}.name", variable.name), (f"{where}.value", variable.value)]
+    for where, word in words:
+        if "\0" in word:
+            raise DecodeError(where, "holds a NUL character")
+    if not request.command.strip():
+        raise DecodeError("command", "must not be empty")
+    return request
+
+
+def terminal_request(params: Json) -> model.TerminalRequest:
+    """``terminal/output``, ``terminal/wait_for_exit``, ``terminal/kill``, ``terminal/release``."""
+    request: model.TerminalRequest = _terminal_request(params)
     return request
 
 

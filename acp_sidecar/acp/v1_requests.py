@@ -9,6 +9,7 @@ from acp_sidecar import __version__
 from acp_sidecar.acp import model
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import ContentBlock
+from acp_sidecar.acp.terminal_meta import CAPABILITY as TERMINAL_META
 
 PROTOCOL_VERSION: Final = 1
 
@@ -27,9 +28,14 @@ def encode_block(block: ContentBlock) -> JsonDict:
 OFFERED: Final = model.ClientCapabilities(
     read_text_file=True,
     write_text_file=True,
+    terminal_auth=True,
+    terminal=True,
     boolean_config_options=True,
     notices=True,
     compaction=True,
+    elicitation_form=True,
+    elicitation_url=True,
+    meta=TERMINAL_META,
 )
 """What this client implements for every agent and editor."""
 OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")
@@ -120,6 +126,8 @@ def mcp_server(given: Mapping[str, Any]) -> JsonDict:
     where the server has neither ``command`` nor ``url``.
     """
     server = dict(given)
+    if server.get("name") is None:
+        server.pop("name", None)
     transport = server.get("type")
     if transport == "stdio":
         del server["type"]
@@ -202,6 +210,30 @@ def read_text_file_result(content: str) -> JsonDict:
 def write_text_file_result() -> JsonDict:
     """An object, not null: the schema has no null here."""
     return {}
+
+
+def create_terminal_result(terminal_id: str) -> JsonDict:
+    return {"terminalId": terminal_id}
+
+
+def terminal_output_result(
+    output: str, truncated: bool, exit_status: model.JsonObject | None
+) -> JsonDict:
+    """``exit_status``: ``{exitCode, signal}``, None while the command runs."""
+    status = {} if exit_status is None else {"exitStatus": dict(exit_status)}
+    return {"output": output, "truncated": truncated, **status}
+
+
+def wait_for_exit_result(exit_status: model.JsonObject) -> JsonDict:
+    """``exit_status``: ``{exitCode, signal}``, one of them null."""
+    return dict(exit_status)
+
+
+def kill_terminal_result() -> JsonDict:
+    return {}
+
+
+release_terminal_result = kill_terminal_result
 
 
 def _present(**fields: Any) -> JsonDict:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from acp_sidecar.agents.registry import RegistryAgent
 
 
 @frozen
 class AgentEntry:
     """One agent. ``cwd`` is the folder of the process, None for its session's.
 
-    ``source`` says where the entry comes from: ``built-in`` or ``settings``.
+    ``source`` says where the entry comes from: ``built-in``, ``settings`` or ``registry``.
+    ``needs_consent`` is the command line that would download something and is not run
+    before the user has permitted it; ``about`` is what a registry says of the agent.
     """
 
     name: str
@@ -25,6 +30,8 @@ class AgentEntry:
     cwd: str | None = None
     source: str = "built-in"
     install_hint: str | None = None
+    needs_consent: str | None = None
+    about: RegistryAgent | None = None
 
 
 class Setting(Protocol):
@@ -49,36 +56,37 @@ def _demo() -> AgentEntry:
     return AgentEntry("demo", sys.executable, arguments, {"PYTHONPATH": ours} if needed else {})
 
 
+def _npm(name: str, command: str, package: str, *args: str) -> AgentEntry:
+    hint = f"Install it with: npm install -g {package}"
+    return AgentEntry(name, command, args, install_hint=hint)
+
+
+def _at(name: str, command: str, address: str, *args: str) -> AgentEntry:
+    return AgentEntry(name, command, args, install_hint=f"Install it as {address} says")
+
+
 BUILT_IN: Final = (
     _demo(),
-    AgentEntry(
-        "claude",
-        "claude-agent-acp",
-        install_hint="Install it with: npm install -g @agentclientprotocol/claude-agent-acp",
-    ),
-    AgentEntry(
-        "codex",
-        "codex-acp",
-        install_hint="Install it with: npm install -g @zed-industries/codex-acp",
-    ),
-    AgentEntry(
-        "gemini",
-        "gemini",
-        ("--acp",),
-        install_hint="Install it with: npm install -g @google/gemini-cli",
-    ),
-    AgentEntry(
-        "opencode",
-        "opencode",
-        ("acp",),
-        install_hint="Install it with: npm install -g opencode-ai",
-    ),
+    _npm("auggie", "auggie", "@augmentcode/auggie", "--acp"),
+    _npm("claude", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"),
+    _npm("codex", "codex-acp", "@agentclientprotocol/codex-acp"),
+    _npm("copilot", "copilot", "@github/copilot", "--acp"),
+    _at("cursor", "cursor-agent", "https://cursor.com/docs/cli/acp", "acp"),
+    _npm("gemini", "gemini", "@google/gemini-cli", "--acp"),
+    _at("goose", "goose", "https://block.github.io/goose/", "acp"),
+    _at("kimi", "kimi", "https://github.com/MoonshotAI/kimi-cli", "acp"),
+    _npm("opencode", "opencode", "opencode-ai", "acp"),
+    _npm("qwen", "qwen", "@qwen-code/qwen-code", "--acp"),
+    _at("vibe", "vibe-acp", "https://github.com/mistralai/mistral-vibe"),
 )
 
 
-def catalog(settings: Mapping[str, Setting]) -> dict[str, AgentEntry]:
-    """Every known agent by name; the user's settings win over the built-in entries."""
-    known = {entry.name: entry for entry in BUILT_IN}
+def catalog(
+    settings: Mapping[str, Setting], registry: Iterable[AgentEntry] = ()
+) -> dict[str, AgentEntry]:
+    """Every known agent by name. The user's settings win over the built-in entries, and
+    those, whose programs the user installs, over the registry's."""
+    known = {entry.name: entry for entry in (*registry, *BUILT_IN)}
     for name, setting in settings.items():
         known[name] = AgentEntry(
             name, setting.command, setting.args, setting.env, setting.cwd, source="settings"

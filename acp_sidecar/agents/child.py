@@ -49,9 +49,9 @@ def _on_pipes(
         stdin, our_stdin = pipe(True)
         stdout, our_stdout = pipe(False)
         stderr, our_stderr = pipe(False)
-        inode = os.fstat(stdin).st_ino
-        leash.expect(inode)
-        on_error.callback(leash.failed, inode)
+        mark = f"pipe:[{os.fstat(stdin).st_ino}]"
+        leash.expect(mark)
+        on_error.callback(leash.failed, mark)
         child = subprocess.Popen(
             command.argv,
             stdin=stdin,
@@ -61,7 +61,7 @@ def _on_pipes(
             cwd=command.cwd,
             start_new_session=True,
         )
-        leash.hold(child.pid, inode)
+        leash.hold(child.pid, mark)
         on_error.pop_all()
     return child, (our_stdin, our_stdout, our_stderr)
 

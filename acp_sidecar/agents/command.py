@@ -86,7 +86,7 @@ def resolve(
     # Our own virtual environment leaves the child's PATH, but an agent installed in it is found.
     path = child_env.get("PATH", "") if env and "PATH" in env else given.get("PATH", os.defpath)
     folder = None if cwd is None else _expanded(cwd)
-    pathext = _extensions(child_env) if windows else ()
+    pathext = program_extensions(child_env) if windows else ()
     program = _find(_expanded(command), path, pathext)
     if windows and program.lower().endswith(_BATCH):
         shell = str(Path(child_env.get("SYSTEMROOT", "C:\\Windows")) / "System32" / "cmd.exe")
@@ -95,7 +95,8 @@ def resolve(
     return Command((program, *args), child_env, folder)
 
 
-def _extensions(environ: Mapping[str, str]) -> tuple[str, ...]:
+def program_extensions(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Windows: the endings that make a file a program, in lower case."""
     listed = environ.get("PATHEXT") or _DEFAULT_PATHEXT
     # A file association is no program: PowerShell scripts need their own host.
     return tuple(e for e in listed.lower().split(";") if e and e != ".ps1")
@@ -123,9 +124,9 @@ def _find(command: str, path: str, pathext: tuple[str, ...]) -> str:
     detail = ""
     script: Path | None = None
     for folder in folders:
-        for name in _names(command, pathext):
+        for name in names_of(command, pathext):
             candidate = Path(folder) / name
-            if _is_program(candidate, bool(pathext)):
+            if is_program(candidate, bool(pathext)):
                 return str(candidate)
             if not detail and candidate.is_file():
                 detail = f" ({candidate} is not executable)"
@@ -145,16 +146,18 @@ def _power_shell_script(folder: Path, command: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def _names(command: str, pathext: tuple[str, ...]) -> list[str]:
+def names_of(command: str, pathext: tuple[str, ...]) -> list[str]:
+    """The names of files that a command may stand for."""
     if not pathext or command.lower().endswith(pathext):
         return [command]
     return [command + extension for extension in pathext]
 
 
-def _is_program(path: Path, windows: bool) -> bool:
+def is_program(path: Path, windows: bool) -> bool:
+    """Whether there is a file that may be executed."""
     try:
         return path.is_file() and (windows or os.access(path, os.X_OK))
-    except ValueError:
+    except (OSError, ValueError):  # no file has such a name
         return False
 
 

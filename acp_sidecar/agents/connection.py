@@ -187,6 +187,14 @@ class Connection:
         future.add_done_callback(lambda done: self._withdraw(request_id, done))
         return future
 
+    def when_answered(self, request_id: Json, callback: Callable[[], None]) -> bool:
+        """Calls back once our call of this id is over; False where none is pending."""
+        call = self._calls.get(request_id) if type(request_id) is int else None
+        if call is None:
+            return False
+        call.future.add_done_callback(lambda done: callback())
+        return True
+
     def notify(self, method: str, params: Json | Unset = UNSET) -> None:
         """Tells the agent something. Dropped when the agent is gone."""
         if self._lost is None:

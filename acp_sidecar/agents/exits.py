@@ -49,6 +49,25 @@ def _status(returncode: int | None) -> str:
         return f"the agent was ended by signal {-returncode}"
 
 
+@frozen
+class CommandExit:
+    """The end of a command: one of the two says how, neither where it could not be learned."""
+
+    code: int | None
+    signal: str | None
+    """The name of the signal that ended it, such as ``SIGTERM``."""
+
+    @classmethod
+    def of(cls, returncode: int | None) -> CommandExit:
+        """From an exit status, negative for the number of a signal."""
+        if returncode is None or returncode >= 0:
+            return cls(returncode, None)
+        try:
+            return cls(None, signal.Signals(-returncode).name)
+        except ValueError:
+            return cls(None, f"SIG{-returncode}")
+
+
 class StderrTail:
     """The last few KiB an agent wrote to stderr. Takes chunks of any size, keeps no lines."""
 

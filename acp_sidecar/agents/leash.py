@@ -1,6 +1,7 @@
 """The sidecar's end of the watchdog's pipe.
 
-One watchdog for all agents of a sidecar: it starts with the first and ends with the last.
+One watchdog for all agents and commands of a sidecar: it starts with the first and ends with
+the last.
 See :mod:`acp_sidecar.agents.watchdog` for what it does and what is said over the pipe.
 """
 
@@ -34,37 +35,37 @@ class Leash:
         self._retired: list[subprocess.Popen[bytes]] = []
         self._pipe = -1
         self._groups: set[int] = set()
-        self._expected: set[int] = set()
+        self._expected: set[str] = set()
 
     @property
     def pid(self) -> int | None:
         """The watchdog's process id, ``None`` while there is none."""
         return None if self._watchdog is None else self._watchdog.pid
 
-    def expect(self, inode: int) -> None:
-        """An agent is about to start.
+    def expect(self, mark: str) -> None:
+        """A process is about to start.
 
-        :param inode: of the pipe that will be its standard input
+        :param mark: what it will have open and nobody else: ``pipe:[INODE]`` or a terminal's path
         """
         if self._watchdog is None or self._watchdog.poll() is not None:
             self._start()
-        self._expected.add(inode)
-        self._say(f"?{inode}")
+        self._expected.add(mark)
+        self._say(f"?{mark}")
 
-    def failed(self, inode: int) -> None:
-        """The expected agent could not be started."""
-        self._expected.discard(inode)
-        self._say(f"!{inode}")
+    def failed(self, mark: str) -> None:
+        """The expected process could not be started."""
+        self._expected.discard(mark)
+        self._say(f"!{mark}")
         self._retire_if_idle()
 
-    def hold(self, leader: int, inode: int) -> None:
-        """The expected agent has started.
+    def hold(self, leader: int, mark: str) -> None:
+        """The expected process has started.
 
         :param leader: its process id, which is also the number of its group and session
         """
-        self._expected.discard(inode)
+        self._expected.discard(mark)
         self._groups.add(leader)
-        self._say(f"+{leader} {inode}")
+        self._say(f"+{leader} {mark}")
 
     def release(self, leader: int) -> None:
         """Nothing is left of this group. To be called before its number can be used again."""
@@ -109,7 +110,7 @@ class Leash:
         os.set_blocking(ours, False)
         self._pipe = ours
         for leader in self._groups:
-            self._say(f"+{leader} 0")
+            self._say(f"+{leader} -")
 
     def _say(self, line: str) -> None:
         if self._pipe >= 0:

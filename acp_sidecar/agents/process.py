@@ -34,7 +34,7 @@ __all__ = [
     "spawn",
 ]
 
-_LEASH: Final = Leash()
+LEASH: Final = Leash()
 """One for the whole sidecar: the watchdog is there once."""
 
 
@@ -55,4 +55,4 @@ async def spawn(
     :param on_stderr: takes each chunk of its stderr; all of them come before ``on_exit``
     :raises CannotStart: the process could not be made
     """
-    return await _platform.spawn(command, _LEASH, on_data, on_eof, on_exit, on_stderr)
+    return await _platform.spawn(command, LEASH, on_data, on_eof, on_exit, on_stderr)

@@ -1,12 +1,13 @@
-"""Ends the agents of a sidecar that was killed before it could do so itself.
+"""Ends the agents and commands of a sidecar that was killed before it could do so itself.
 
 Run by :mod:`acp_sidecar.agents.leash` as a process of its own (``python -I -S`` on this
 file, so it imports little and starts fast). Its standard input is a pipe whose other end
-only the sidecar holds. Lines, in ASCII decimals:
+only the sidecar holds. Lines of words, process ids in ASCII decimals:
 
-* ``?INODE``: an agent is about to start that reads from the pipe with this inode
-* ``+PID INODE``: it has started and leads a session and process group with this number
-* ``!INODE``: it could not be started
+* ``?MARK``: a process is about to start that has this open: ``pipe:[INODE]``, or a terminal
+  such as ``/dev/pts/7``
+* ``+PID MARK``: it has started and leads a session and process group with this number
+* ``!MARK``: it could not be started
 * ``-PID``: it has ended and nothing is left of its group
 
 When the pipe closes, so does the standard input of every agent. What is still there a
@@ -169,32 +170,33 @@ def _signal_stray(stray: Stray, numbers: tuple[int, ...]) -> None:
             os.close(handle)
 
 
-def _holders(inode: int) -> list[int]:
-    """Processes that have the pipe with this inode open (Linux)."""
-    wanted = f"pipe:[{inode}]"
+def _holders(mark: str) -> list[int]:
+    """Processes that have this pipe or terminal open (Linux)."""
+    # A terminal whose other end is closed is named so.
+    wanted = (mark, f"{mark} (deleted)")
     found = []
     for pid in _pids():
         if pid == os.getpid():
             continue
         with contextlib.suppress(OSError):
             for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - starts fast
-                if os.readlink(f"/proc/{pid}/fd/{descriptor}") == wanted:  # noqa: PTH115
+                if os.readlink(f"/proc/{pid}/fd/{descriptor}") in wanted:  # noqa: PTH115
                     found.append(pid)
                     break
     return found
 
 
-def _find_started(inodes: set[int], groups: set[int]) -> None:
-    """Finds agents that started but were not reported any more, by their standard input."""
+def _find_started(marks: set[str], groups: set[int]) -> None:
+    """Finds processes that started but were not reported any more, by what they have open."""
     deadline = time.monotonic() + PATIENCE
-    while inodes and HAS_PROC and time.monotonic() < deadline:
-        for inode in list(inodes):
-            holders = _holders(inode)
+    while marks and HAS_PROC and time.monotonic() < deadline:
+        for mark in list(marks):
+            holders = _holders(mark)
             leaders = {pid for pid in holders if (_places(pid) or ("", 0, 0))[2] == pid}
             groups |= leaders
             if leaders or not holders:
-                inodes.discard(inode)
-        if inodes:
+                marks.discard(mark)
+        if marks:
             time.sleep(0.01)  # a child on its way to its own session
 
 
@@ -227,17 +229,17 @@ def _left(groups: dict[int, set[Stray]], seconds: float) -> dict[int, set[Stray]
         time.sleep(0.01)
 
 
-def _read(line: bytes, groups: set[int], inodes: set[int]) -> None:
-    kind, numbers = line[:1], [int(word) for word in line[1:].split()]
+def _read(line: bytes, groups: set[int], marks: set[str]) -> None:
+    kind, words = line[:1], line[1:].decode("ascii", "replace").split()
     if kind == b"?":
-        inodes.add(numbers[0])
-    elif kind == b"+" and numbers[0] > 1:
-        groups.add(numbers[0])
-        inodes.discard(numbers[1])
+        marks.add(words[0])
+    elif kind == b"+" and int(words[0]) > 1:
+        groups.add(int(words[0]))
+        marks.discard(words[1])
     elif kind == b"!":
-        inodes.discard(numbers[0])
+        marks.discard(words[0])
     elif kind == b"-":
-        groups.discard(numbers[0])
+        groups.discard(int(words[0]))
 
 
 def main() -> None:
@@ -247,14 +249,14 @@ def main() -> None:
         # sidecar as well; this process goes when the pipe says that the sidecar is gone.
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()
-    inodes: set[int] = set()
+    marks: set[str] = set()
     rest = b""
     while chunk := os.read(0, 4096):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             with contextlib.suppress(ValueError, IndexError):
-                _read(line, groups, inodes)
-    _find_started(inodes, groups)
+                _read(line, groups, marks)
+    _find_started(marks, groups)
     end_groups(groups, GRACE, PATIENCE)
     os._exit(0)
 

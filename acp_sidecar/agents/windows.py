@@ -34,7 +34,7 @@ _WRITE_LIMIT: Final = 1 << 28
 _MUTE_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 0.1
 _URGENT: Final = 0.1
-_CREATE_SUSPENDED: Final = 0x4
+CREATE_SUSPENDED: Final = 0x4
 _JOB_EXTENDED_LIMITS: Final = 9
 _KILL_ON_JOB_CLOSE: Final = 0x2000
 
@@ -64,7 +64,7 @@ class _ExtendedLimits(ctypes.Structure):
     )
 
 
-class _Job:
+class JobObject:
     """A job object whose processes end with its handle."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class WindowsProcess:
     def __init__(
         self,
         child: subprocess.Popen[bytes],
-        job: _Job,
+        job: JobObject,
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
         on_exit: Callable[[AgentExit], None],
@@ -280,9 +280,9 @@ async def spawn(
     return WindowsProcess(child, job, on_data, on_eof, on_exit, on_stderr)
 
 
-def _start_child(command: Command) -> tuple[_Job, subprocess.Popen[bytes]]:
+def _start_child(command: Command) -> tuple[JobObject, subprocess.Popen[bytes]]:
     try:
-        job = _Job()
+        job = JobObject()
         child = subprocess.Popen(
             command.command_line or list(command.argv),
             stdin=subprocess.PIPE,
@@ -292,9 +292,7 @@ def _start_child(command: Command) -> tuple[_Job, subprocess.Popen[bytes]]:
             env=dict(command.env),
             cwd=command.cwd,
             creationflags=(
-                subprocess.CREATE_NEW_PROCESS_GROUP
-                | subprocess.CREATE_NO_WINDOW
-                | _CREATE_SUSPENDED
+                subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW | CREATE_SUSPENDED
             ),
         )
     except (OSError, ValueError) as problem:

@@ -5,10 +5,13 @@ What it says is read here, version and all, and handed in order to an :class:`In
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from attrs import evolve
 
 from acp_sidecar.acp import v1
 from acp_sidecar.acp.decoding import DecodeError
@@ -27,8 +30,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DETAIL_CHARACTERS: Final = 1_000
+_SAY_SECONDS: Final = 0.5
+_SAY_CHARACTERS: Final = 200
 _NOT_FOUND: Final = 127
 """The status with which ``env`` and the shells end where a program is not found."""
+
+
+def unheard(text: str) -> None:
+    """Nobody wants to know."""
 
 
 class Inbox(Protocol):
@@ -39,6 +48,9 @@ class Inbox(Protocol):
 
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         """The agent wants something. Whatever is wrong with it, it is answered."""
+
+    def completed(self, agent: Agent, params: Json) -> None:
+        """``elicitation/complete``: what a page was opened for is done."""
 
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         """The agent is no more. Called once."""
@@ -59,6 +71,15 @@ class Recording(Protocol):
 
 class AgentUnusable(Refused):
     """The agent could not be started or greeted; the message says why and what to do."""
+
+
+class LoginNeeded(AgentUnusable):
+    """The agent wants a login first. The message says how, and ``then`` what to do after it."""
+
+    def __init__(self, agent: Agent, error: AgentError, then: str) -> None:
+        super().__init__(f"{login_advice(agent, error)}, then {then}.")
+        self.agent = agent
+        self.said = explained(error)
 
 
 class Agent:
@@ -83,6 +104,8 @@ class Agent:
         self.key = (entry.name, cwd)
         self.wire = v1
         self.info = AgentInfo(protocol_version=v1.PROTOCOL_VERSION)
+        self.offered = evolve(v1.OFFERED, terminal=settings.terminals_enabled)
+        """What this agent is told that we can do."""
         self.gone: AgentGone | None = None
         self.process: AgentProcess | None = None
         self._entry = entry
@@ -105,12 +128,33 @@ class Agent:
     # --- its life -------------------------------------------------------------------
 
     @property
+    def entry(self) -> AgentEntry:
+        """What it was started with."""
+        return self._entry
+
+    @property
+    def program(self) -> str:
+        """The absolute path of its program; its command where that was not found."""
+        return self._command.argv[0] if self._command else self._entry.command
+
+    @property
     def command_line(self) -> str:
         """The command as it is started, for a person."""
         return " ".join([self._entry.command, *self._entry.args])
 
-    async def start(self) -> None:
-        """Start the process and shake hands. Raises :class:`AgentUnusable`."""
+    async def start(self, say: Callable[[str], None] = unheard) -> None:
+        """Start the process and shake hands. Raises :class:`AgentUnusable`.
+
+        ``say`` takes what it writes to stderr meanwhile, a line now and then: a first start
+        may download for minutes.
+        """
+        if self._entry.needs_consent is not None:
+            raise AgentUnusable(
+                f"{self.name} comes from the registry and would be fetched and run by: "
+                f"{visible(self._entry.needs_consent)}. To permit that, put {self.name!r} in the "
+                "setting registry.allow. Or install it yourself and name its command under "
+                "'agents'."
+            )
         try:
             if self._command is None:
                 self._command = await self._finder.find(self._entry, self.key[1])
@@ -125,11 +169,24 @@ class Agent:
             # What to do comes first: an editor may cut the rest.
             hint = f"{self._entry.install_hint}. " if self._entry.install_hint else ""
             raise AgentUnusable(f"{self.name} is not there. {hint}{error}") from error
+        saying = asyncio.create_task(self._say(say), name=f"start of {self.name}")
         try:
             self.info = await self._greet()
         except BaseException:
             await self.stop()
             raise
+        finally:
+            saying.cancel()
+
+    async def _say(self, say: Callable[[str], None]) -> None:
+        said = ""
+        while True:
+            await asyncio.sleep(_SAY_SECONDS)
+            tail = self.process.stderr_tail() if self.process else ""
+            last = visible(tail.rpartition("\n")[2].strip())[:_SAY_CHARACTERS]
+            if last not in ("", said):
+                said = last
+                say(last)
 
     async def again(self) -> Agent | None:
         """This agent once more, with the login shell's PATH; None where that cannot help.
@@ -153,7 +210,7 @@ class Agent:
         )
 
     async def _greet(self) -> AgentInfo:
-        request = self.wire.initialize()
+        request = self.wire.initialize(self.offered)
         try:
             info = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:
@@ -166,22 +223,6 @@ class Agent:
                 f"speaks {self.wire.PROTOCOL_VERSION}. Install a matching version of one of them."
             )
         return info
-
-    def login_advice(self, error: AgentError) -> str:
-        """How to log in where the agent says that it needs a login; no full stop."""
-        needs = f"{self.name} needs a login ({explained(error)})"
-        methods = self.info.auth_methods
-        if not methods:
-            return (
-                f"{needs} and names no way to do it here. Log in with its own command in a "
-                f"terminal: {self.command_line}"
-            )
-        offered = "; ".join(
-            f"{method.name} (methodId {method.id!r})"
-            + (f": {method.description}" if method.description else "")
-            for method in methods
-        )
-        return f"{needs}. It offers {offered}. Use acp.agent.login"
 
     def _last_words(self) -> str:
         tail = self.process.stderr_tail().strip() if self.process else ""
@@ -256,6 +297,9 @@ class Agent:
     # --- connection.Handler -------------------------------------------------------------
 
     def notification(self, method: str, params: Json) -> None:
+        if method == "elicitation/complete":
+            self._inbox.completed(self, params)
+            return
         if method != "session/update":
             logger.info("%s sent the notification %r, which is not known", self.name, method)
             return
@@ -272,6 +316,23 @@ class Agent:
     def lost(self, reason: AgentGone) -> None:
         self.gone = reason
         self._inbox.ended(self, reason)
+
+
+def login_advice(agent: Agent, error: AgentError) -> str:
+    """How to log in where the agent says that it needs a login; no full stop."""
+    needs = f"{agent.name} needs a login ({explained(error)})"
+    methods = agent.info.auth_methods
+    if not methods:
+        return (
+            f"{needs} and names no way to do it here. Log in with its own command in a "
+            f"terminal: {agent.command_line}"
+        )
+    offered = "; ".join(
+        f"{visible(method.name)} (methodId {method.id!r})"
+        + (f": {visible(method.description)}" if method.description else "")
+        for method in methods
+    )
+    return f"{needs}. It offers {offered}. Use acp.agent.login"
 
 
 def explained(error: Exception) -> str:

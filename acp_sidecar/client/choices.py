@@ -83,6 +83,11 @@ def choices(options: Iterable[PermissionOption]) -> tuple[Choice, ...]:
     )
 
 
+def distinct(names: Iterable[str]) -> list[str]:
+    """Titles for names of anything: visible, and none like another one."""
+    return _numbered([visible(name).strip() or "(nameless)" for name in names])
+
+
 def contradicts(name: str, kind: str) -> bool:
     """Whether an option's name says yes, no, once or always where its kind says otherwise.
 

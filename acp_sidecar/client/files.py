@@ -71,8 +71,10 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
     """
     try:
         path = session.roots.resolve(params.path, must="new")
-        async with session.in_order(path):
-            await _write(session, request, path, params)
+        before = session.reviews_before
+        # One proposal of a file at a time; reads do not wait for the user.
+        async with session.proposing(path) if before else session.in_order(path):
+            await _write(session, request, path, params, before=before)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         if kind == "misplaced":
@@ -81,7 +83,12 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
 
 
 async def _write(
-    session: LiveSession, request: IncomingRequest, path: Path, params: WriteTextFile
+    session: LiveSession,
+    request: IncomingRequest,
+    path: Path,
+    params: WriteTextFile,
+    *,
+    before: bool,
 ) -> None:
     # Looked at only now: the user may have cancelled while it waited its turn.
     if not session.takes_writes:
@@ -89,7 +96,7 @@ async def _write(
         return
     session.touch(params.path)
     try:
-        if session.reviews_before:
+        if before:
             await _propose(session, request, path, params)
             return
         outcome = await session.files.write(
@@ -133,7 +140,9 @@ async def _propose(
     The answer is the ordinary one where they took everything, otherwise an error whose
     ``data`` names what they refused.
     """
-    before, content = await session.files.plan(path, params.content, seen=session.seen.of(path))
+    async with session.in_order(path):
+        seen = session.seen.of(path)
+        before, content = await session.files.plan(path, params.content, seen=seen)
     if isinstance(before, FileText) and content == before.text:
         session.seen.wrote(path, params.content)
         request.result(session.agent.wire.write_text_file_result())
@@ -147,12 +156,15 @@ async def _propose(
                 _cancelled(request, params)
                 return
             refused = proposal.refused()
-            if proposal.taken():
+            if await session.take_back(proposal):
+                pass  # the agent has not waited, and all is as the user has decided
+            elif proposal.taken():
                 label = f"{session.agent.name} edits {path.name}"
-                outcome = await session.files.write(
-                    path, proposal.text(), seen=proposal.old, label=label, author=session.ledger
-                )
-                await session.approved(path, outcome)
+                async with session.in_order(path):
+                    outcome = await session.files.write(
+                        path, proposal.text(), seen=proposal.old, label=label, author=session.ledger
+                    )
+                    await session.approved(path, outcome)
             if refused:
                 request.error(
                     wire.INTERNAL_ERROR,

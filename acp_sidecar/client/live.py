@@ -5,17 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionsUpdate,
     ContentBlock,
     Diff,
     Event,
+    MessageChunk,
+    MessageUpsert,
+    ModeUpdate,
+    Notice,
     PermissionRequest,
+    PlanUpdate,
+    TerminalOutput,
+    TerminalUpdate,
+    ToolCallContentChunk,
     ToolCallUpsert,
     given,
 )
@@ -23,33 +34,56 @@ from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.beneath import Beneath
+from acp_sidecar.client.named import named_paths
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.refusals import Refusals
+from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.summary import Sight
+from acp_sidecar.client.survey import Survey
+from acp_sidecar.client.terminals import Jobs, Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
-from acp_sidecar.session.change import Change, ToolCallChanged
+from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.ledger import Ledger
+from acp_sidecar.workspace.proposal import Proposal
 from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
+    from acp_sidecar.acp.elicitation import Action, Elicitation
     from acp_sidecar.acp.model import TurnEnded
+    from acp_sidecar.client.elicitation import Elicitations
+    from acp_sidecar.client.login import Logins
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
 
+OpenedWith: TypeAlias = tuple[Sequence[str], Sequence[Mapping[str, Any]]]
+"""The additional directories and the MCP servers of a session."""
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
 _PATIENCE: Final = 0.05
 """Seconds until a file is looked at again whose change cannot be told yet."""
 _LABEL: Final = 80
 """Characters of a prompt that name its checkpoint."""
-_PATH_FIELDS: Final = ("path", "file_path", "filePath", "filepath", "file", "notebook_path")
+_HISTORY: Final = (
+    MessageChunk,
+    MessageUpsert,
+    ToolCallUpsert,
+    ToolCallContentChunk,
+    PlanUpdate,
+    Notice,
+    CompactionUpdate,
+    CompactionSummaryChunk,
+    TerminalUpdate,
+    TerminalOutput,
+)
+"""What an event tells that belongs to the conversation, and not beside it."""
 
 
 class LiveSession:
@@ -64,9 +98,15 @@ class LiveSession:
         ledger: Ledger | None,
         editor: Editor,
         permissions: Permissions,
+        elicitations: Elicitations,
+        logins: Logins,
         settings: Settings,
         spawn: Spawn,
+        jobs: Jobs,
+        opened_with: OpenedWith = ((), ()),
+        used: Callable[[LiveSession], None] = lambda session: None,
     ) -> None:
+        """``used`` is called when the session has been used and may have another title."""
         self.state = state
         self.agent = agent
         self.roots = roots
@@ -75,7 +115,9 @@ class LiveSession:
         self.editor = editor
         self.settings = settings
         self.seen = Seen()
+        self.settings_news = SettingsNews()
         self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self._proposing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
         self.answers = Tasks(spawn)
         self.turns = Turns(self)
@@ -84,9 +126,23 @@ class LiveSession:
         """Between a load or resume request and its answer: only the state moves."""
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
+        self.told_again = False
+        """While an agent tells a history that is known here."""
+        self.heard = 0
+        """How much the agent has said so far, in events."""
+        self.opened_with = opened_with
+        self._used = used
+        self.reviving = asyncio.Lock()
         self.proposals = Proposals()
+        self.terminals = Terminals(self, jobs)
+        self._refusals = None if ledger is None else Refusals(files, ledger)
         self._permissions = permissions
+        self._elicitations = elicitations
+        self._logins = logins
         self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
+        self._survey = Survey(roots.real) if ledger and settings.review_unannounced else None
+        self._survey_due = False
+        self._surveying = asyncio.Lock()
         self._review_due = False
         self._review_running = False
         self._untold: list[str] = []
@@ -108,7 +164,14 @@ class LiveSession:
 
     def happened(self, event: Event) -> None:
         """Fold an event of the agent's, in order of arrival."""
+        self.heard += 1
+        if self.told_again and isinstance(event, _HISTORY):
+            return
+        before = (self.state.modes, self.state.config_options)
         self.publish(self.state.apply(event, replay=self.quiet))
+        if isinstance(event, ModeUpdate | ConfigOptionsUpdate) and not self.quiet:
+            for said in self.settings_news.of(before, self.state):
+                self.editor.tell("info", f"{visible(self.agent_name)} {said}")
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Tell the editor, and note the files the changes speak of."""
@@ -116,6 +179,8 @@ class LiveSession:
             for change in changes:
                 if isinstance(change, ToolCallChanged):
                     self._note_files(change)
+        if any(isinstance(change, InfoChanged) for change in changes):
+            self._used(self)
         if changes:
             self.editor.changed(self, changes, replay=self.quiet)
 
@@ -126,6 +191,18 @@ class LiveSession:
     def permission_closed(self, request_id: str, state: str, option_id: str | None) -> None:
         """Fold how a permission request ended."""
         self.publish(self.state.permission_closed(request_id, state, option_id))
+
+    def elicitation_asked(self, request_id: str, asked: Elicitation) -> None:
+        """Fold what the agent wants to know into the state."""
+        self.publish(self.state.elicitation_asked(request_id, asked))
+
+    def elicitation_closed(self, request_id: str, action: Action) -> None:
+        """Fold how that ended."""
+        self.publish(self.state.elicitation_closed(request_id, action))
+
+    def elicitation_completed(self, request_id: str) -> None:
+        """Fold that the agent is done with a page."""
+        self.publish(self.state.elicitation_completed(request_id))
 
     @property
     def takes_questions(self) -> bool:
@@ -141,10 +218,19 @@ class LiveSession:
             return False
         return not (running.cancelled if running else self.turns.last_was_cancelled)
 
+    async def log_in(self, said: str) -> bool:
+        """The agent wants a login in the middle of the session; whether there was one."""
+        return await self._logins.offer(self.agent, said)
+
+    async def consent(self, request: PermissionRequest) -> bool:
+        """Whether the user lets us do for the agent what ``request`` says."""
+        return await self._permissions.consent(request, self.agent, self)
+
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
         self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
+        self._elicitations.cancel(lambda agent, session: session is self)
 
     def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
         """Answer a request of the agent's in a task of this session's."""
@@ -160,10 +246,11 @@ class LiveSession:
 
     def in_order(self, path: Path) -> asyncio.Lock:
         """Held while the agent reads or writes a file: one after the other, as they came."""
-        lock = self._in_order.get(path)
-        if lock is None:
-            lock = self._in_order[path] = asyncio.Lock()
-        return lock
+        return _lock(self._in_order, path)
+
+    def proposing(self, path: Path) -> asyncio.Lock:
+        """Held while a write of a file waits for the user, and the next one for that."""
+        return _lock(self._proposing, path)
 
     def look(self, path: str) -> Sight:
         """What is at a path the agent named, for a question's text."""
@@ -179,15 +266,20 @@ class LiveSession:
             return Sight(None if unknown else False, inside=refused.reason != "invalid")
         return Sight(exists=real.exists(), text=self.files.glance(real))
 
-    def touch(self, path: str) -> None:
-        """Remember what a file said before the agent changes it, at its first mention."""
+    def touch(self, path: str, *, late: bool = False) -> Path | None:
+        """Remember what a file said before the agent changes it, at its first mention.
+        ``late``: the agent may have changed it already. Its path, where it is reviewed."""
         if self.ledger is None:
-            return
+            return None
         try:
             real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
         except PathRefused:
-            return
+            return None
+        before = self._survey.before(real) if late and self._survey else None
+        if before is not None:
+            self.ledger.found(real, before)
         self.ledger.touch(real)
+        return real
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent's write through us is in the file."""
@@ -201,19 +293,41 @@ class LiveSession:
             await self.ledger.approved(path, outcome)
         self.review_soon()
 
+    async def take_back(self, proposal: Proposal) -> bool:
+        """All of a write was decided. Where the agent has written it without waiting for
+        that, make it as decided; whether that was so. Later it is looked at again.
+        """
+        if self._refusals is None:
+            return False
+        if not proposal.refused():
+            self._refusals.drop(proposal.path)
+            return False
+        self._refusals.add(proposal)
+        return proposal.path in await self._take_back()
+
+    async def _take_back(self) -> list[Path]:
+        done = await self._refusals.take_back() if self._refusals is not None else []
+        for path in done:
+            self.editor.tell(
+                "warning",
+                f"{self.agent.name} had written {visible(self.roots.as_given(path))} without "
+                "waiting for your word. What you refused was taken back.",
+            )
+        return done
+
     def _note_files(self, change: ToolCallChanged) -> None:
         event = change.event
+        if self._survey is not None and self._survey.note(change.tool_call):
+            self._survey_due = True
+            self.review_soon()
         if self.ledger is None or not isinstance(event, ToolCallUpsert):
             if self.ledger is not None and event is not None:
                 self.review_soon()
             return
         for location in given(event.locations, ()):
-            self.touch(location.path)
-        raw_input = event.raw_input
-        if isinstance(raw_input, Mapping):
-            for name in _PATH_FIELDS:
-                if isinstance(raw_input.get(name), str):
-                    self.touch(raw_input[name])
+            self.touch(location.path, late=True)
+        for path in named_paths(event.raw_input):
+            self.touch(path, late=True)
         for item in given(event.content, ()):
             if isinstance(item, Diff):
                 self._note_diff(item)
@@ -224,13 +338,31 @@ class LiveSession:
             self.review_soon()
 
     def _note_diff(self, diff: Diff) -> None:
-        self.touch(diff.path)
-        try:
-            real = self.roots.resolve(diff.path, relative_to=self.state.cwd, must="new")
-        except PathRefused:
-            return
-        if self.ledger is not None:
+        real = self.touch(diff.path, late=True)
+        if self.ledger is not None and real is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
+
+    def command_began(self, terminal_id: str) -> None:
+        """A command of the agent's begins to run here."""
+        if self._survey is not None:
+            self._survey.command_began(terminal_id)
+
+    def command_ended(self, terminal_id: str) -> None:
+        """That command has ended: look again at the files."""
+        if self._survey is not None:
+            self._survey.command_ended(terminal_id)
+            self._survey_due = True
+        self.review_soon()
+
+    def look_ahead(self) -> None:
+        """The session is open, and will soon be prompted."""
+        if self._survey is not None:
+            self._survey.look_ahead()
+
+    async def look_at_folders(self) -> None:
+        """A prompt is about to go out: see what is there before the agent is at work."""
+        if self._survey is not None:
+            await self._survey.begin_turn()
 
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt goes out: what files say now is what the agent's changes start from.
@@ -241,6 +373,8 @@ class LiveSession:
         if self.ledger is None:
             return ()
         told = self._news_before(prompt)
+        if self._refusals is not None:
+            self._refusals.clear()
         label = prompt.text.strip().partition("\n")[0][:_LABEL]
         self.ledger.begin_turn(time=time.time(), label=label)
         return told
@@ -259,9 +393,12 @@ class LiveSession:
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
+        self._elicitations.cancel(lambda agent, session: session is self)
+        self._used(self)
         if self.ledger is not None:
             self.ledger.end_turn()
             self._beneath.look(self.ledger.paths)
+        self._survey_due = self._survey is not None
         self.review_soon()
         if ended is None or prompt.cancelled or prompt.number is None:
             return
@@ -308,19 +445,45 @@ class LiveSession:
         try:
             while self._review_due:
                 self._review_due = False
+                await self.find_unannounced()
                 if self.ledger is not None and await self.ledger.refresh(patient=True):
                     await asyncio.sleep(_PATIENCE)
                     self._review_due = True
+                await self._take_back()
                 if self.ledger is not None and self.turns.running is not None:
                     self._beneath.look(self.ledger.paths)
                 self.editor.files_changed(self)
         finally:
             self._review_running = False
 
+    async def find_unannounced(self) -> None:
+        """Look for files that have been changed without a word, where that is due."""
+        async with self._surveying:
+            if self.ledger is None or self._survey is None or not self._survey_due:
+                return
+            self._survey_due = False
+            for path, before in await self._survey.changed():
+                self.ledger.found(path, before)
+
     def put_away(self) -> None:
         """Nobody reviews this session any more; its checkpoints stay."""
         if self.ledger is not None:
             self.ledger.close()
+
+    # --- another process ---------------------------------------------------------------
+
+    def adopt(self, agent: Agent) -> None:
+        """From now on this process is the session's."""
+        self.agent = agent
+
+    def forget_seen(self) -> None:
+        """The agent remembers nothing it has read."""
+        self.seen = Seen()
+
+    def revived(self) -> None:
+        """The session goes on after its agent had ended."""
+        self.ended = False
+        self.publish(self.state.revived())
 
     # --- its end ------------------------------------------------------------------------
 
@@ -332,6 +495,7 @@ class LiveSession:
         self.ended = True
         self.turns.end(reason)
         self.publish(self.state.died(reason) if reason else self.state.close())
+        self.terminals.end()
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()
@@ -348,6 +512,13 @@ def _new_file(call: ToolCall) -> Diff | None:
     if about.get("exists") is not False or not isinstance(text, str) or not isinstance(path, str):
         return None
     return Diff(path, text)
+
+
+def _lock(locks: WeakValueDictionary[Path, asyncio.Lock], path: Path) -> asyncio.Lock:
+    lock = locks.get(path)
+    if lock is None:
+        lock = locks[path] = asyncio.Lock()
+    return lock
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import elicitation, wire
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import Event
+from acp_sidecar.acp.model import Event, Json
 from acp_sidecar.agents.connection import AgentGone, IncomingRequest
 from acp_sidecar.client import files
 from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.permissions import Permissions
 
@@ -30,8 +31,14 @@ _EARLY_UPDATES: Final = 1_000
 class Routes:
     """The way from an agent's message to a session. Implements ``agents.Inbox``."""
 
-    def __init__(self, permissions: Permissions, ended: Callable[[Agent, AgentGone], None]) -> None:
+    def __init__(
+        self,
+        permissions: Permissions,
+        elicitations: Elicitations,
+        ended: Callable[[Agent, AgentGone], None],
+    ) -> None:
         self._permissions = permissions
+        self._elicitations = elicitations
         self._ended = ended
         self._sessions: dict[tuple[Agent, str], LiveSession] = {}
         self._opening: dict[Agent, int] = {}
@@ -100,7 +107,9 @@ class Routes:
 
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         answer = _METHODS.get(request.method)
-        if answer is None:
+        if answer is None or (
+            request.method.startswith("terminal/") and not agent.offered.terminal
+        ):
             request.error(
                 wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
             )
@@ -109,6 +118,12 @@ class Routes:
             answer(self, agent, request)
         except DecodeError as error:
             request.error(wire.INVALID_PARAMS, str(error))
+
+    def completed(self, agent: Agent, params: Json) -> None:
+        try:
+            self._elicitations.completed(agent, elicitation.completed(params))
+        except DecodeError as error:
+            logger.info("%s: elicitation/complete cannot be read: %s", agent.name, error)
 
     def ended(self, agent: Agent, reason: AgentGone) -> None:
         self._ended(agent, reason)
@@ -125,6 +140,15 @@ class Routes:
             return
         self._permissions.asked(request, asked, agent, session)
 
+    def _create_elicitation(self, agent: Agent, request: IncomingRequest) -> None:
+        asked = elicitation.elicitation(request.params)
+        session_id = asked.agent_session_id
+        session = self.find(agent, session_id) if session_id is not None else None
+        if session is None and session_id in self._closed.get(agent, ()):
+            request.result(elicitation.answer("cancel"))
+            return
+        self._elicitations.asked(request, asked, agent, session)
+
     def _read_text_file(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.read_text_file(request.params)
         session = self._session_of(agent, request, params.agent_session_id)
@@ -136,6 +160,36 @@ class Routes:
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
             session.answer_with(files.write(session, request, params), request)
+
+    def _create_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.create_terminal(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.answer_with(session.terminals.create(request, params), request)
+
+    def _terminal_output(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.output(request, params.terminal_id)
+
+    def _wait_for_exit(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.wait_for_exit(request, params.terminal_id)
+
+    def _kill_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.kill(request, params.terminal_id)
+
+    def _release_terminal(self, agent: Agent, request: IncomingRequest) -> None:
+        params = agent.wire.terminal_request(request.params)
+        session = self._session_of(agent, request, params.agent_session_id)
+        if session is not None:
+            session.terminals.release(request, params.terminal_id)
 
     def _session_of(
         self, agent: Agent, request: IncomingRequest, agent_session_id: str
@@ -152,6 +206,12 @@ class Routes:
 
 _METHODS: Final[Mapping[str, Callable[[Routes, Agent, IncomingRequest], None]]] = {
     "session/request_permission": Routes._request_permission,
+    "elicitation/create": Routes._create_elicitation,
     "fs/read_text_file": Routes._read_text_file,
     "fs/write_text_file": Routes._write_text_file,
+    "terminal/create": Routes._create_terminal,
+    "terminal/output": Routes._terminal_output,
+    "terminal/wait_for_exit": Routes._wait_for_exit,
+    "terminal/kill": Routes._kill_terminal,
+    "terminal/release": Routes._release_terminal,
 }

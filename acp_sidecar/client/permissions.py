@@ -5,6 +5,7 @@ ACP, "Tool Calls > Requesting Permission" and "Prompt Turn > Cancellation".
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import define
 
-from acp_sidecar.acp.model import PermissionRequest
+from acp_sidecar.acp.model import PermissionOption, PermissionRequest
 from acp_sidecar.client.ports import Editor, Refused
 from acp_sidecar.client.question import Question, question
 from acp_sidecar.client.summary import Sight
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_ALLOW: Final = "allow"
+CONSENT: Final = (
+    PermissionOption("reject", "No", "reject_once"),
+    PermissionOption(_ALLOW, "Yes, this time", "allow_once"),
+)
+"""The answers to a question of ours; see :meth:`Permissions.consent`."""
 _UNKNOWN: Final = Sight(exists=None, inside=False)
 
 
@@ -55,7 +62,8 @@ class _Open:
 
     question: Question
     request: PermissionRequest
-    incoming: IncomingRequest
+    settle: Callable[[str | None], object]
+    """Takes the option that was chosen, None for ``cancelled``."""
     agent: Agent
     session: Asking | None
 
@@ -86,6 +94,41 @@ class Permissions:
         answered but ``cancelled``, and the user is told. The same goes for a session
         whose turn is cancelled or that is only being replayed.
         """
+        entry = self._enter(
+            request,
+            agent,
+            session,
+            lambda option_id: incoming.result(agent.wire.permission_outcome(option_id)),
+        )
+        if entry is not None:
+            request_id = entry.question.request_id
+            incoming.on_cancel(lambda: self._withdrawn(request_id))
+
+    async def consent(self, request: PermissionRequest, agent: Agent, session: Asking) -> bool:
+        """Ask the user whether something may be done here for the agent; ``request`` says
+        what, with :data:`CONSENT` as its options. Without an answer it may not.
+        """
+        word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def settle(option_id: str | None) -> None:
+            if not word.done():
+                word.set_result(option_id == _ALLOW)
+
+        entry = self._enter(request, agent, session, settle)
+        try:
+            return await word
+        finally:
+            if entry is not None:
+                self._withdrawn(entry.question.request_id)
+
+    def _enter(
+        self,
+        request: PermissionRequest,
+        agent: Agent,
+        session: Asking | None,
+        settle: Callable[[str | None], object],
+    ) -> _Open | None:
+        """Put a question; None where it is answered already."""
         number = next(self._numbers)
         # Our own id, never reused: agents restart theirs at 0 every turn.
         request_id = f"permission-{number}"
@@ -104,23 +147,23 @@ class Permissions:
             stored_locations=stored.locations if stored else (),
             look=session.look if session else lambda path: _UNKNOWN,
         )
-        entry = _Open(asked, request, incoming, agent, session)
+        entry = _Open(asked, request, settle, agent, session)
         if session is not None:
             session.permission_asked(asked, request)
         self._open[request_id] = entry
         logger.info("%s asks: %s (%r)", agent.name, request_id, asked.kind)
         if session is not None and not session.takes_questions:
             self._close(entry, None, "cancelled")
-            return
+            return None
         if not asked.choices:
             self._close(entry, None, "cancelled")
             self._editor.tell(
                 "warning",
                 f"{asked.message}\nIt offered no usable answer, so it was told: cancelled.",
             )
-            return
-        incoming.on_cancel(lambda: self._withdrawn(request_id))
+            return None
         self._editor.ask(asked)
+        return entry
 
     def answer(self, request_id: str, option_id: str | None) -> None:
         """The user's word: one of the offered options, or None for ``cancelled``.
@@ -164,7 +207,7 @@ class Permissions:
         request_id = entry.question.request_id
         self._open.pop(request_id, None)
         logger.info("%s is %s", request_id, state)
-        entry.incoming.result(entry.agent.wire.permission_outcome(option_id))
+        entry.settle(option_id)
         if entry.session is not None:
             entry.session.permission_closed(request_id, state, option_id)
         self._editor.withdraw(request_id)

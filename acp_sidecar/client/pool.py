@@ -10,18 +10,34 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from attrs import evolve
+
+from acp_sidecar.acp.wire import AUTH_REQUIRED
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.agents.finding import Finder
-from acp_sidecar.client.agents import Agent, AgentUnusable, Inbox, Recording, explained
+from acp_sidecar.client.agents import (
+    Agent,
+    AgentUnusable,
+    Inbox,
+    LoginNeeded,
+    Recording,
+    explained,
+    unheard,
+)
+from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.ports import Editor
 from acp_sidecar.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
+
+_CRASHES: Final = 3
+_CRASHES_SECONDS: Final = 120
+"""An agent that ends by itself so often in such a time is in a loop."""
 
 Recordings: TypeAlias = Callable[[str], Recording | None]
 """Where the conversation with an agent of this name is recorded, None for nowhere."""
@@ -37,6 +53,7 @@ class Pool:
         settings: Callable[[], Settings],
         inbox: Inbox,
         permissions: Permissions,
+        elicitations: Elicitations,
         recordings: Recordings,
         needed: Callable[[Agent], bool],
     ) -> None:
@@ -46,19 +63,26 @@ class Pool:
         self._settings = settings
         self._inbox = inbox
         self._permissions = permissions
+        self._elicitations = elicitations
         self._recordings = recordings
         self._needed = needed
         self._finder = Finder()
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+        self._crashes: dict[tuple[str, str], list[float]] = {}
+        """When an agent in a folder has ended by itself, by the loop's clock."""
         self._asked: Counter[Agent] = Counter()
         """Questions under way that belong to no session."""
+        self._given: dict[str, dict[str, str]] = {}
+        """Variables that the user gave for a login, by agent: kept in memory alone."""
 
-    async def agent(self, name: str | None, cwd: str) -> tuple[Agent, str]:
+    async def agent(
+        self, name: str | None, cwd: str, say: Callable[[str], None] = unheard
+    ) -> tuple[Agent, str]:
         """The running process of an agent in a folder, started where there is none.
 
         Without a name the default agent's. Also the folder in the one form that is used for
-        it. Raises :class:`AgentUnusable`.
+        it. ``say`` takes what the process says while it starts. Raises :class:`AgentUnusable`.
         """
         settings = self._settings()
         name = name or settings.default_agent
@@ -74,7 +98,7 @@ class Pool:
             agent = self._agents.get(key)
             if agent is None or agent.gone is not None:
                 agent = Agent(
-                    entries[name],
+                    self._with_given(entries[name]),
                     cwd,
                     settings,
                     self._inbox,
@@ -82,13 +106,31 @@ class Pool:
                     finder=self._finder,
                 )
                 self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
-                agent = await self._started(agent)
+                agent = await self._started(agent, say)
         return agent, cwd
 
-    async def _started(self, agent: Agent) -> Agent:
+    async def again(
+        self, name: str, cwd: str, say: Callable[[str], None] = unheard
+    ) -> tuple[Agent, str]:
+        """:meth:`agent` for a session whose process has ended.
+
+        An agent that ends again and again is not started any more for that: raises
+        :class:`AgentUnusable`, until some time has passed or it is asked for by name.
+        """
+        crashes = self._crashes.get((name, cwd), [])
+        recent = [when for when in crashes if _now() - when < _CRASHES_SECONDS]
+        if len(recent) >= _CRASHES:
+            raise AgentUnusable(
+                f"{name} has ended by itself {len(recent)} times within {_CRASHES_SECONDS} s and "
+                "is not started again for this session. acp.session.new starts it all the same; "
+                "acp-sidecar doctor looks for what is wrong with it."
+            )
+        return await self.agent(name, cwd, say)
+
+    async def _started(self, agent: Agent, say: Callable[[str], None]) -> Agent:
         self._agents[agent.key] = agent
         try:
-            await agent.start()
+            await agent.start(say)
         except AgentUnusable:
             self.lost(agent)
             again = await agent.again()
@@ -100,22 +142,48 @@ class Pool:
         else:
             return agent
         self._editor.tell("log", f"Starting {agent.name} again with the login shell's PATH")
-        return await self._started(again)
+        return await self._started(again, say)
 
-    async def ask(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
-        """Ask an agent within ``timeouts.initialize``; raises :class:`AgentUnusable`."""
+    def give(self, name: str, env: Mapping[str, str]) -> None:
+        """From its next start on this agent has these variables, laid over its settings'."""
+        self._given[name] = {**self._given.get(name, {}), **env}
+
+    def given(self, name: str) -> frozenset[str]:
+        """The names of the variables that were given to this agent."""
+        return frozenset(self._given.get(name, {}))
+
+    def take_back(self, name: str) -> None:
+        """Forget what was given to this agent."""
+        self._given.pop(name, None)
+
+    def _with_given(self, entry: AgentEntry) -> AgentEntry:
+        given = self._given.get(entry.name)
+        return evolve(entry, env={**entry.env, **given}) if given else entry
+
+    async def ask(
+        self, agent: Agent, method: str, params: Mapping[str, Any], *, patient: bool = False
+    ) -> Any:
+        """Ask an agent within ``timeouts.initialize``, or ``patient``: as long as it takes.
+
+        Raises :class:`LoginNeeded` where it wants a login first, else :class:`AgentUnusable`.
+        """
         try:
-            return await agent.ask(method, params)
+            asked = agent.call(method, params) if patient else agent.ask(method, params)
+            return await asked
         except (AgentError, AgentGone) as error:
+            if isinstance(error, AgentError) and error.code == AUTH_REQUIRED:
+                raise LoginNeeded(agent, error, f"try {method} again") from error
             raise AgentUnusable(
                 f"{agent.name} could not answer {method}: {explained(error)}"
             ) from error
 
-    async def ask_apart(self, agent: Agent, method: str, params: Mapping[str, Any]) -> Any:
+    async def ask_apart(
+        self, agent: Agent, method: str, params: Mapping[str, Any], *, patient: bool = False
+    ) -> Any:
         """Ask what belongs to no session: until it is answered, the process is needed."""
         self._asked[agent] += 1
         try:
-            return await self.ask(agent, method, params)
+            return await self.ask(agent, method, params, patient=patient)
         finally:
             self._asked[agent] -= 1
             self._asked += Counter()
@@ -134,12 +202,22 @@ class Pool:
             raise AgentUnusable(f"No agent {name!r} is known.")
         for each in running:
             await self._end(each)
+        for key in [key for key in self._crashes if key[0] == name]:
+            del self._crashes[key]
         return len(running)
 
     async def _end(self, agent: Agent) -> None:
         """End a process, after an answer to all it still asks."""
         self._permissions.cancel(lambda owner, session: owner is agent)
+        self._elicitations.cancel(lambda owner, session: owner is agent)
         await agent.stop()
+
+    def ended(self, agent: Agent) -> None:
+        """The process is gone. Called once."""
+        if not agent.stopping:
+            self._crashes.setdefault(agent.key, []).append(_now())
+            del self._crashes[agent.key][:-_CRASHES]
+        self.lost(agent)
 
     def lost(self, agent: Agent) -> None:
         """The process is gone, or going: nothing new is asked of it."""
@@ -156,6 +234,10 @@ class Pool:
         finally:
             for agent in agents:
                 agent.kill()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _folder(cwd: str) -> str:

@@ -7,11 +7,16 @@ and nothing in ``editor/`` knows more of ``client/`` than this file.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from acp_sidecar.client.choices import Choice
+from attrs import frozen
+
+from acp_sidecar.acp.elicitation import Form
+from acp_sidecar.agents.login import LoginCommand, Variable
+from acp_sidecar.client.choices import Choice, distinct
+from acp_sidecar.client.excerpt import excerpt
 from acp_sidecar.client.proposals import Decided, Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.summary import ChangeSummary
@@ -26,18 +31,25 @@ if TYPE_CHECKING:
     from acp_sidecar.workspace.roots import Roots
 
 __all__ = [
+    "Asked",
     "Attachment",
     "ChangeSummary",
     "Choice",
     "Client",
     "Decided",
     "Editor",
+    "LoginCommand",
     "Proposals",
     "Question",
     "Refused",
     "SessionView",
     "Severity",
+    "Suggestion",
     "Turn",
+    "Unfit",
+    "Variable",
+    "distinct",
+    "excerpt",
     "visible",
 ]
 
@@ -50,6 +62,47 @@ Attachment: TypeAlias = tuple[str, tuple[int, int] | None]
 
 class Refused(Exception):
     """What was asked cannot be done; the message says why, and what to do instead."""
+
+
+class Unfit(Refused):
+    """What was filled into a form does not fit it. ``problems``: a field and a sentence each."""
+
+    def __init__(self, problems: tuple[tuple[str, str], ...]) -> None:
+        listed = "; ".join(f"{visible(name)} {said}" for name, said in problems)
+        super().__init__(f"This was not sent: {listed}.")
+        self.problems = problems
+
+
+@frozen
+class Asked:
+    """What an agent wants to know of the user: a ``form``, or agreement to open a ``url``.
+
+    ``request_id`` is ours, ``number`` the same for people; ``session_id`` is None outside of
+    every session. ``message`` is the agent's own text; ``host`` is where the browser would go.
+    """
+
+    request_id: str
+    number: int
+    session_id: str | None
+    agent: str
+    tool_call_id: str | None
+    message: str
+    form: Form | None = None
+    url: str | None = None
+    host: str | None = None
+
+
+@frozen
+class Suggestion:
+    """Something that may follow in a prompt: ``text`` in place of what is between ``start``
+    and ``end`` (indexes of code points). ``kind`` is ``command``, ``file`` or ``folder``."""
+
+    label: str
+    text: str
+    detail: str | None
+    kind: str
+    start: int
+    end: int
 
 
 class SessionView(Protocol):
@@ -86,6 +139,9 @@ class SessionView(Protocol):
     async def look_again(self, path: Path) -> None:
         """Look at a file again now, to say where in it something waits."""
 
+    async def find_unannounced(self) -> None:
+        """Look for files that the agent has changed without a word about them, if it may."""
+
     def review_soon(self) -> None:
         """Look again at what waits for review."""
 
@@ -116,14 +172,45 @@ class Editor(Protocol):
     def turn_began(self, session: SessionView) -> None:
         """A prompt went out to the agent."""
 
+    def turn_says(self, session: SessionView, text: str) -> None:
+        """What a running turn waits for, in a few words, for its progress."""
+
     def turn_ended(self, session: SessionView) -> None:
-        """The agent is idle again."""
+        """The agent is idle again, or the user has stopped waiting for it."""
 
     def ask(self, question: Question) -> None:
         """Put a question to the user; its answer comes by :meth:`Client.answer`."""
 
+    def offer(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        """Put a question of ours to the user. ``answered`` takes the id of the choice, or None
+        where there is no answer; after :meth:`withdraw` it is not called."""
+
     def withdraw(self, request_id: str) -> None:
         """The question is settled without this editor: close it, drop a late click."""
+
+    def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
+        """Put a question of our own to the user. ``answered`` gets the id of one of its
+        choices, or None for no answer; then, or before, it is withdrawn by its asker."""
+
+    def elicit(self, asked: Asked) -> None:
+        """Ask the user; the answer comes by :meth:`Client.answer_elicitation`."""
+
+    def open_url(self, url: str) -> None:
+        """Show a page of the web, to which the user has agreed."""
+
+    async def selection(self) -> Attachment | None:
+        """What is selected in the user's active editor, or the document in it; None where
+        this editor does not tell."""
+
+    async def run_in_terminal(self, command: LoginCommand) -> int | None:
+        """Run a program where the user can type, until it ends; its exit code. None where
+        this editor cannot, or does not tell how it ended."""
+
+    async def ask_for_variables(
+        self, agent: str, message: str, wanted: Sequence[Variable]
+    ) -> Mapping[str, str] | None:
+        """The values that the user types for these variables; None where this editor has no
+        way to ask for text, or the user gives none."""
 
     def tell(self, severity: Severity, text: str) -> None:
         """Say something to the user; ``log`` is for who looks, not for a pop-up."""
@@ -145,6 +232,7 @@ class Client(Protocol):
     """What an editor can have done. Everything raises :class:`Refused` where it cannot be.
 
     ``session_id`` is ours; None means the only session open. ``cwd`` is an absolute path.
+    ``say`` takes what an agent says while it starts, for the progress.
     """
 
     def sessions(self) -> Sequence[SessionView]:
@@ -158,6 +246,7 @@ class Client(Protocol):
         cwd: str,
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> SessionView: ...
 
     async def restore(
@@ -166,10 +255,15 @@ class Client(Protocol):
         agent: str | None,
         agent_session_id: str,
         cwd: str,
+        additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
     ) -> SessionView: ...
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage: ...
+
+    def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
+        """The folder of a session that is remembered from an earlier day."""
 
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None: ...
 
@@ -187,17 +281,30 @@ class Client(Protocol):
         text: str | None,
         content: Sequence[Mapping[str, Any]],
         attachments: Sequence[Attachment],
+        say: Callable[[str], None],
     ) -> Turn:
-        """Send a prompt, or let it wait its turn. ``content`` holds ACP content blocks."""
+        """Send a prompt, or let it wait its turn. ``content`` holds ACP content blocks.
+
+        Where the session's agent has ended it is started again first.
+        """
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
         """Cancel a turn, or a prompt that waits; without one the turn that runs."""
 
-    def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
+    async def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
         """Replace the text of a prompt that waits."""
+
+    async def complete(
+        self, session_id: str | None, text: str, cursor: int
+    ) -> Sequence[Suggestion]:
+        """What may follow in a prompt's text at ``cursor``, an index of code points."""
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         """Take a prompt that waits out of the queue."""
+
+    async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
+        """End the command in a terminal, and all it has started. Without a session the
+        terminal is looked for in every one."""
 
     def questions(self) -> Sequence[Question]:
         """The questions that wait, oldest first."""
@@ -208,7 +315,23 @@ class Client(Protocol):
     def unanswered(self, request_id: str) -> None:
         """The editor gave no answer: a no. Nothing happens where the question is settled."""
 
-    async def login(self, agent: str, method_id: str | None, cwd: str) -> None: ...
+    def elicitations(self) -> Sequence[Asked]:
+        """What agents want to know and was not answered yet, oldest first."""
+
+    def answer_elicitation(
+        self, request_id: str, action: str, content: Mapping[str, Any] | None
+    ) -> None:
+        """The user's word: ``accept``, ``decline`` or ``cancel``. Raises :class:`Unfit` for a
+        content that does not fit the form."""
+
+    def elicitation_unanswered(self, request_id: str) -> None:
+        """The editor gave no answer: ``cancel``."""
+
+    async def login(
+        self, agent: str, method_id: str | None, cwd: str, env: Mapping[str, str] | None
+    ) -> None:
+        """Log in by one of the agent's methods; without one the user chooses. ``env`` holds
+        the values of a method of the type ``env_var``."""
 
     async def logout(self, agent: str, cwd: str) -> None: ...
 

@@ -193,7 +193,8 @@ def _lines(
     if question.command is not None:
         lines.append(f"Command: {visible(question.command)}")
     if question.cwd is not None:
-        lines.append(f"Folder: {visible(question.cwd)}")
+        outside = "" if look(question.cwd).inside else " (outside the workspace)"
+        lines.append(f"Folder: {visible(question.cwd)}{outside}")
     for change in question.changes:
         lines.append(f"It {change.text}")
         if not drawn:

@@ -5,6 +5,7 @@ ACP, "Session Setup". Implements ``ports.Client``.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -13,29 +14,34 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import (
-    ContentBlock,
     SessionOpened,
     SessionPage,
-    TextContent,
     UnknownBlock,
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable, explained
-from acp_sidecar.client.context import context_block
+from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
+from acp_sidecar.client.completing import suggestions
+from acp_sidecar.client.composing import Composer
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
+from acp_sidecar.client.elicitation import Elicitations
+from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
-from acp_sidecar.client.live import LiveSession
+from acp_sidecar.client.live import LiveSession, OpenedWith
+from acp_sidecar.client.login import Logins
 from acp_sidecar.client.methods import Routes
-from acp_sidecar.client.offers import lacking_for_prompt, lacking_for_servers
+from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
-from acp_sidecar.client.ports import Attachment, Editor, Refused, Restoring, Turn
+from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.reviving import Reviving
+from acp_sidecar.client.terminals import Jobs
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
-from acp_sidecar.workspace.files import FileProblem, Files
+from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
 if TYPE_CHECKING:
@@ -46,12 +52,12 @@ logger = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5
 
 
+class SessionUnknown(AgentUnusable):
+    """The agent has no such session (any more)."""
+
+
 class NoSession(Refused):
     """No session, or more than one, fits; the message says what to do."""
-
-
-class NotOffered(Refused):
-    """The agent does not offer what was asked; the message names the capability."""
 
 
 class Sessions:
@@ -67,6 +73,7 @@ class Sessions:
         spawn: Spawn,
         recordings: Recordings = lambda name: None,
         ledgers: Ledgers | None = None,
+        index: SessionIndex | None = None,
     ) -> None:
         self._editor = editor
         self._documents = documents
@@ -76,10 +83,23 @@ class Sessions:
         self._ledgers = ledgers or Ledgers(files, None, None)
         self._tasks = Tasks(spawn)
         self._permissions = Permissions(editor)
-        self._routes = Routes(self._permissions, self._lost)
+        self._elicitations = Elicitations(editor)
+        self._routes = Routes(self._permissions, self._elicitations, self._lost)
+        self._jobs = Jobs(spawn)
         self._pool = Pool(
-            editor, catalog, settings, self._routes, self._permissions, recordings, self._needed
+            editor,
+            catalog,
+            settings,
+            self._routes,
+            self._permissions,
+            self._elicitations,
+            recordings,
+            self._needed,
         )
+        self._logins = Logins(editor, self._pool)
+        self._reviving = Reviving(self._pool, self._routes, editor, self._open)
+        self._earlier = Earlier(self._pool, index or SessionIndex(None))
+        self._composer = Composer(editor, documents, files)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -110,16 +130,32 @@ class Sessions:
         cwd: str,
         additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        say: Callable[[str], None] = unheard,
     ) -> LiveSession:
-        """``session/new``."""
-        running, cwd = await self._pool.agent(agent, cwd)
+        """``session/new``; where the agent wants a login first, with one."""
+        return await self._logins.tried(
+            lambda: self._new(agent, cwd, additional_directories, mcp_servers, say)
+        )
+
+    async def _new(
+        self,
+        agent: str | None,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
+    ) -> LiveSession:
+        running, cwd = await self._pool.agent(agent, cwd, say)
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
-        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, mcp_servers))
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        return await self._begin(running, cwd, roots, "session/new", params)
+        return await self._begin(
+            running, cwd, roots, "session/new", params, (additional_directories, servers)
+        )
 
     async def restore(
         self,
@@ -127,39 +163,61 @@ class Sessions:
         agent: str | None,
         agent_session_id: str,
         cwd: str,
+        additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        say: Callable[[str], None] = unheard,
     ) -> LiveSession:
-        """``session/load``, ``resume`` or ``fork``, where the agent offers it.
+        """``session/load``, ``resume`` or ``fork``, where the agent offers it; where it wants
+        a login first, with one.
 
         A load replays the conversation as updates: they build the state and nothing else.
         """
-        running, cwd = await self._pool.agent(agent, cwd)
-        offered, capability, build = {
-            "load": (running.info.load_session, "loadSession", running.wire.session_load),
-            "resume": (
-                running.info.resume_session,
-                "sessionCapabilities.resume",
-                running.wire.session_resume,
-            ),
-            "fork": (
-                running.info.fork_session,
-                "sessionCapabilities.fork",
-                running.wire.session_fork,
-            ),
+        return await self._logins.tried(
+            lambda: self._restore(
+                how, agent, agent_session_id, cwd, additional_directories, mcp_servers, say
+            )
+        )
+
+    async def _restore(
+        self,
+        how: Restoring,
+        agent: str | None,
+        agent_session_id: str,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
+    ) -> LiveSession:
+        running, cwd = await self._pool.agent(agent, cwd, say)
+        asked, how = how, way(running, how)
+        build = {
+            "load": running.wire.session_load,
+            "resume": running.wire.session_resume,
+            "fork": running.wire.session_fork,
         }[how]
-        _require(running, offered, capability)
-        roots = _roots(cwd, ())
-        params = _valid(lambda: build(agent_session_id, cwd, (), mcp_servers))
+        roots = _roots(cwd, additional_directories)
+        if additional_directories:
+            dirs = running.info.additional_directories
+            _require(running, dirs, "sessionCapabilities.additionalDirectories")
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
         _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        method = f"session/{how}"
+        method, opened_with = f"session/{how}", (additional_directories, servers)
         if how == "fork":
-            return await self._begin(running, cwd, roots, method, params)
+            return await self._begin(running, cwd, roots, method, params, opened_with)
         known = self._routes.find(running, agent_session_id)
         if known is not None:
             raise NoSession(
                 f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
             )
-        session = self._live(running, cwd, roots, SessionOpened(agent_session_id), loading=True)
+        session = self._live(
+            running,
+            cwd,
+            roots,
+            SessionOpened(agent_session_id),
+            opened_with,
+            loading=True,
+        )
 
         def loaded(opened: SessionOpened) -> None:
             session.loading = False
@@ -167,22 +225,49 @@ class Sessions:
 
         try:
             await self._open(running, method, params, agent_session_id, loaded)
-        except BaseException:
+        except BaseException as error:
             self._forget(session)
+            if isinstance(error, SessionUnknown):
+                self._earlier.forget(running, agent_session_id)
             raise
+        self._earlier.remember(session)
+        if asked == "load" and how == "resume":
+            self._editor.tell(
+                "info",
+                f"{running.name} took the session up where it was, but cannot tell what was said: "
+                "the conversation so far is not shown.",
+            )
         return session
 
+    def _servers(
+        self, agent: Agent, given: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Mapping[str, Any]]:
+        """The MCP servers of a session: those given, and those of the settings that the agent
+        can take and no given one has the name of."""
+        names = {server.get("name") for server in given}
+        usable: list[Mapping[str, Any]] = []
+        for server in self._settings().mcp_servers:
+            if server["name"] in names:
+                continue
+            lacking = lacking_for_servers(agent.info, [server])
+            if lacking is None:
+                usable.append(server)
+            else:
+                self._editor.tell(
+                    "info",
+                    f"{agent.name} does without the MCP server {server['name']} of your settings: "
+                    f"it does not offer {lacking}.",
+                )
+        return [*given, *usable]
+
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
-        """One page of ``session/list``."""
+        """One page of ``session/list``, and what is remembered beyond the last."""
         running, cwd = await self._pool.agent(agent, cwd)
-        _require(running, running.info.list_sessions, "sessionCapabilities.list")
-        params = running.wire.session_list(cwd, cursor)
-        result = await self._pool.ask_apart(running, "session/list", params)
-        try:
-            page: SessionPage = running.wire.session_page(result)
-        except DecodeError as error:
-            raise _unreadable(running, "session/list", error) from error
-        return page
+        return await self._earlier.list(running, cwd, cursor)
+
+    def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
+        """The folder of a session that is remembered from an earlier day."""
+        return self._earlier.cwd_of(agent or self._settings().default_agent, agent_session_id)
 
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None:
         """``session/delete``, where the agent offers it."""
@@ -190,12 +275,19 @@ class Sessions:
         _require(running, running.info.delete_session, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
         await self._pool.ask_apart(running, "session/delete", params)
+        self._earlier.forget(running, agent_session_id)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
 
     async def _begin(
-        self, agent: Agent, cwd: str, roots: Roots, method: str, params: Mapping[str, Any]
+        self,
+        agent: Agent,
+        cwd: str,
+        roots: Roots,
+        method: str,
+        params: Mapping[str, Any],
+        opened_with: OpenedWith,
     ) -> LiveSession:
         """A session whose id the agent gives; some speak of it before they name it."""
         begun: list[LiveSession] = []
@@ -206,12 +298,13 @@ class Sessions:
                     method,
                     params,
                     None,
-                    lambda opened: begun.append(self._live(agent, cwd, roots, opened)),
+                    lambda opened: begun.append(self._live(agent, cwd, roots, opened, opened_with)),
                 )
         except BaseException:
             for session in begun:
                 self._forget(session)
             raise
+        self._earlier.remember(begun[0])
         return begun[0]
 
     async def _open(
@@ -234,10 +327,10 @@ class Sessions:
             )
         except AgentError as error:
             if error.code == wire.AUTH_REQUIRED:
-                raise AgentUnusable(
-                    f"{agent.login_advice(error)}, then open the session again."
-                ) from error
-            raise AgentUnusable(f"{agent.name} refused {method}: {explained(error)}") from error
+                raise LoginNeeded(agent, error, "open the session again") from error
+            unknown = error.code == wire.RESOURCE_NOT_FOUND
+            refused = SessionUnknown if unknown else AgentUnusable
+            raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
         except (AgentGone, DecodeError) as error:
             raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
 
@@ -247,6 +340,7 @@ class Sessions:
         cwd: str,
         roots: Roots,
         opened: SessionOpened,
+        opened_with: OpenedWith,
         *,
         loading: bool = False,
     ) -> LiveSession:
@@ -263,6 +357,7 @@ class Sessions:
             roots=roots.paths,
             protocol_version=agent.info.protocol_version,
             agent_session_id=opened.agent_session_id,
+            terminal_limit=settings.terminal_output_bytes,
         )
         ledger = None
         if settings.review_mode != "off":
@@ -277,13 +372,19 @@ class Sessions:
             ledger,
             self._editor,
             self._permissions,
+            self._elicitations,
+            self._logins,
             settings,
             self._spawn,
+            self._jobs,
+            opened_with,
+            self._earlier.remember,
         )
         session.loading = session.quiet = loading
         self._sessions[state.session_id] = session
         session.publish(session.state.opened(opened))
         self._routes.attach(session)
+        session.look_ahead()
         logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
 
@@ -295,39 +396,30 @@ class Sessions:
         text: str | None,
         content: Sequence[Mapping[str, Any]] = (),
         attachments: Sequence[Attachment] = (),
+        say: Callable[[str], None] = unheard,
     ) -> Turn:
-        """Send a prompt, or let it wait while a turn runs."""
+        """Send a prompt, or let it wait while a turn runs. A dead session is revived first."""
         session = self.session(session_id)
-        if session.ended:
-            raise NoSession(
-                "This session has ended with its agent. acp.session.new opens a new one."
-            )
-        blocks: list[ContentBlock] = [TextContent(text)] if text else []
-        try:
-            blocks += [session.agent.wire.decode_block(raw) for raw in content]
-            for uri, lines in attachments:
-                block = context_block(
-                    uri,
-                    lines,
-                    info=session.agent.info,
-                    documents=self._documents,
-                    files=self._files,
-                )
-                blocks.append(await block)
-        except (DecodeError, FileProblem) as error:
-            raise Refused(f"The prompt was not sent: {error}") from error
-        if not blocks:
-            raise Refused("There is nothing to send: give 'text' or 'content'.")
-        _require_all(session.agent, lacking_for_prompt(session.agent.info, blocks))
-        return session.turns.submit(tuple(blocks))
+        if session.state.status == "dead":
+            await self._logins.tried(lambda: self._reviving.revive(session, say))
+        composed = await self._composer.compose(session, text, content, attachments)
+        return session.turns.submit(composed.blocks, composed.mentioned)
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
         session = self.session(session_id)
         session.turns.cancel(turn if isinstance(turn, Prompt) else None)
 
-    def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
-        turns = self.session(session_id).turns
-        turns.edit(turns.waiting_prompt(turn_id), text)
+    async def edit_waiting(self, session_id: str | None, turn_id: str, text: str) -> None:
+        session = self.session(session_id)
+        session.turns.waiting_prompt(turn_id)
+        mentioned = await self._composer.mentioned(session, text)
+        # It may have been sent meanwhile.
+        session.turns.edit(session.turns.waiting_prompt(turn_id), text, mentioned)
+
+    async def complete(
+        self, session_id: str | None, text: str, cursor: int
+    ) -> Sequence[Suggestion]:
+        return await suggestions(self.session(session_id), self._documents, text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns
@@ -342,8 +434,9 @@ class Sessions:
             raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
         agent = session.agent
         params = agent.wire.set_mode(session.state.agent_session_id or "", mode_id)
-        await self._pool.ask(agent, "session/set_mode", params)
-        session.publish(session.state.mode_set(mode_id))
+        with session.settings_news.asked(mode_id):
+            await self._pool.ask(agent, "session/set_mode", params)
+            session.publish(session.state.mode_set(mode_id))
 
     async def set_config_option(
         self, session_id: str | None, config_id: str, value: str | bool
@@ -357,11 +450,12 @@ class Sessions:
         agent = session.agent
         agent_session_id = session.state.agent_session_id or ""
         params = agent.wire.set_config_option(agent_session_id, config_id, value)
-        result = await self._pool.ask(agent, "session/set_config_option", params)
-        try:
-            session.happened(agent.wire.config_options(result))
-        except DecodeError as error:
-            raise _unreadable(agent, "session/set_config_option", error) from error
+        with session.settings_news.asked(value, config_id):
+            result = await self._pool.ask(agent, "session/set_config_option", params)
+            try:
+                session.happened(agent.wire.config_options(result))
+            except DecodeError as error:
+                raise _unreadable(agent, "session/set_config_option", error) from error
 
     async def close(self, session_id: str | None) -> None:
         """Close a session on both sides; an agent that does not answer is not waited for."""
@@ -394,6 +488,20 @@ class Sessions:
         self._routes.detach(session)
         self._sessions.pop(session.state.session_id, None)
 
+    async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
+        """End the command in a terminal, whichever session it is of where none is named."""
+        chosen = self.sessions() if session_id is None else (self.session(session_id),)
+        for session in chosen:
+            if session.terminals.has(terminal_id):
+                await session.terminals.kill_for_user(terminal_id)
+                return
+        if any(session.state.terminal(terminal_id) for session in chosen):
+            raise NotOffered(
+                "This command is not to be ended from here: it is over, or the agent runs it "
+                "by itself. acp.session.cancel ends the turn."
+            )
+        raise NoSession(f"There is no terminal {terminal_id!r}.")
+
     # --- questions ----------------------------------------------------------------------------
 
     def questions(self) -> tuple[Question, ...]:
@@ -405,38 +513,46 @@ class Sessions:
     def unanswered(self, request_id: str) -> None:
         self._permissions.unanswered(request_id)
 
+    def elicitations(self) -> tuple[Asked, ...]:
+        return self._elicitations.waiting()
+
+    def answer_elicitation(
+        self, request_id: str, action: str, content: Mapping[str, Any] | None = None
+    ) -> None:
+        self._elicitations.answer(request_id, action, content)
+
+    def elicitation_unanswered(self, request_id: str) -> None:
+        self._elicitations.unanswered(request_id)
+
     # --- agents -------------------------------------------------------------------------------
 
-    async def login(self, agent: str, method_id: str | None, cwd: str) -> None:
-        """``authenticate`` with one of the methods the agent offers."""
+    async def login(
+        self,
+        agent: str,
+        method_id: str | None,
+        cwd: str,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """Log in by one of the methods the agent offers."""
         running, _ = await self._pool.agent(agent, cwd)
-        methods = {method.id: method for method in running.info.auth_methods}
-        if method_id is None and len(methods) == 1:
-            method_id = next(iter(methods))
-        if method_id is None or method_id not in methods:
-            offered = ", ".join(methods) or "no login methods"
-            raise NotOffered(f"Name a methodId; {agent} offers: {offered}")
-        method = methods[method_id]
-        if method.type != "agent":
-            raise NotOffered(
-                f"{method.name} is a login of type {method.type!r}, which is done outside the "
-                f"editor: {method.description or running.command_line}"
-            )
-        await self._pool.ask_apart(running, "authenticate", running.wire.authenticate(method_id))
+        await self._logins.log_in(running, method_id, env)
 
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
         running, _ = await self._pool.agent(agent, cwd)
         _require(running, running.info.logout, "auth.logout")
         await self._pool.ask_apart(running, "logout", running.wire.logout())
+        self._pool.take_back(running.name)
 
     async def restart(self, agent: str) -> int:
         """End every process of this agent; the next session starts a new one."""
         return await self._pool.restart(agent)
 
     def _lost(self, agent: Agent, reason: AgentGone) -> None:
-        self._pool.lost(agent)
+        self._pool.ended(agent)
         self._permissions.cancel(lambda owner, session: owner is agent)
+        self._elicitations.cancel(lambda owner, session: owner is agent)
+        self._elicitations.lost(agent)
         sessions = self._routes.sessions_of(agent)
         for session in sessions:
             session.end(str(reason))
@@ -447,10 +563,16 @@ class Sessions:
     async def stop(self) -> None:
         """The editor is going: answer what waits, end every agent, within half a second."""
         self._permissions.cancel(lambda agent, session: True)
+        self._elicitations.cancel(lambda agent, session: True)
         for session in self.sessions():
             session.end(None)
             session.put_away()
-        await self._pool.stop()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._jobs.stop())
+                group.create_task(self._pool.stop())
+        finally:
+            self._jobs.kill()
 
 
 def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:
@@ -475,6 +597,6 @@ def _require(agent: Agent, offered: bool, capability: str) -> None:
     _require_all(agent, None if offered else capability)
 
 
-def _require_all(agent: Agent, lacking: str | None) -> None:
-    if lacking is not None:
-        raise NotOffered(f"{agent.name} does not offer this: it lacks {lacking}.")
+def _require_all(agent: Agent, lacking_: str | None) -> None:
+    if lacking_ is not None:
+        raise lacking(agent, lacking_)

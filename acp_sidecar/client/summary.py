@@ -57,7 +57,10 @@ def summarise(diff: Diff, look: Callable[[str], Sight]) -> ChangeSummary:
         # What is there now is the truth, and its line ends stay in a write.
         text = _whole(where, now, fit(new, now), declared_new=old is None)
         return ChangeSummary(diff.path, now, new, True, text)
-    part = "in a part of it" if _holds(now, old) else "in a text that it does not have"
+    places = _places(now, old)
+    part = "in a part of it" if places else "in a text that it does not have"
+    if places > 1:
+        part = f"in one of {places} places of this text, it is not said which"
     text = f"changes {where} ({_counts(old, fit(new, old))}, {part})"
     return ChangeSummary(diff.path, old, new, False, text)
 
@@ -84,9 +87,10 @@ def _whole(where: str, now: str, new: str, *, declared_new: bool) -> str:
     return f"changes {where} ({_counts(now, new)})"
 
 
-def _holds(text: str, part: str) -> bool:
+def _places(text: str, part: str) -> int:
+    """How often a text has a part, however its lines end."""
     plain = part.replace("\r\n", "\n").rstrip("\n")
-    return plain in text.replace("\r\n", "\n")
+    return text.replace("\r\n", "\n").count(plain) if plain else int(part in text)
 
 
 def _counts(before: str, after: str) -> str:

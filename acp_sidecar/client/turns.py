@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from attrs import define, evolve, field
@@ -18,7 +18,8 @@ from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import explained
+from acp_sidecar.client.agents import LoginNeeded, explained
+from acp_sidecar.client.offering import RESTART, ignored_cancel
 from acp_sidecar.client.ports import Editor, Refused, SessionView
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_SILENCE_SECONDS: Final = 30
+"""After which a turn's progress says that nothing is heard of the agent."""
 _SETTLE_SECONDS: Final = 30
 """How long a turn's end waits for file answers that the agent asked for before it ended."""
 
@@ -57,9 +60,19 @@ class Speaking(SessionView, Protocol):
     def answers(self) -> Tasks:
         """Answers the agent waits for."""
 
+    @property
+    def heard(self) -> int:
+        """How much the agent has said so far."""
+
     def publish(self, changes: Sequence[Change]) -> None: ...
 
     def cancel_questions(self) -> None: ...
+
+    async def log_in(self, said: str) -> bool:
+        """Offer the user a login, which the agent says it wants; whether there was one."""
+
+    async def look_at_folders(self) -> None:
+        """A prompt is about to go out: what is there before the agent is at work."""
 
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt is about to go out; what the agent is to be told before it."""
@@ -78,9 +91,16 @@ class Prompt:
     turn_id: str
     blocks: tuple[ContentBlock, ...]
     ended: asyncio.Future[str]
+    mentioned: tuple[ContentBlock, ...] = ()
     cancelled: bool = False
+    given_up: bool = False
+    """Whether its turn counts as over though the agent has not said so."""
+    offered: bool = False
+    """Whether the user is being asked to end the agent for it."""
     number: int | None = None
     tasks: list[asyncio.Task[None]] = field(factory=list)
+    login: asyncio.Task[bool] | None = None
+    """The login that the agent wants before it answers."""
 
     @property
     def text(self) -> str:
@@ -97,17 +117,22 @@ class Turns:
         self._waiting: list[Prompt] = []
         self.running: Prompt | None = None
         self.last_was_cancelled = False
+        self.lost: Prompt | None = None
+        """The prompt that was being answered when the agent ended, until the user is told."""
 
     @property
     def waiting(self) -> Sequence[Prompt]:
         """Prompts that wait for the running turn, first come first."""
         return tuple(self._waiting)
 
-    def submit(self, blocks: tuple[ContentBlock, ...]) -> Prompt:
-        """Send a prompt, or let it wait while a turn runs."""
+    def submit(
+        self, blocks: tuple[ContentBlock, ...], mentioned: tuple[ContentBlock, ...] = ()
+    ) -> Prompt:
+        """Send a prompt, or let it wait while a turn runs. ``mentioned`` are those of its
+        blocks that its text names."""
         loop = asyncio.get_running_loop()
         turn_id = f"{self._session.state.session_id}/turn-{next(self._ids)}"
-        prompt = Prompt(turn_id, blocks, loop.create_future())
+        prompt = Prompt(turn_id, blocks, loop.create_future(), mentioned)
         # Nobody may be waiting (wait: false): a failure is told to the user all the same.
         prompt.ended.add_done_callback(_retrieve)
         self._waiting.append(prompt)
@@ -128,10 +153,16 @@ class Turns:
                 return prompt
         raise Refused(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
 
-    def edit(self, prompt: Prompt, text: str) -> None:
-        """Replace the text of a waiting prompt; what was attached stays."""
-        rest = tuple(block for block in prompt.blocks if not isinstance(block, TextContent))
-        prompt.blocks = (TextContent(text), *rest)
+    def edit(self, prompt: Prompt, text: str, mentioned: tuple[ContentBlock, ...] = ()) -> None:
+        """Replace the text of a waiting prompt and what it mentions; what was attached stays."""
+        old = {id(block) for block in prompt.mentioned}
+        rest = [
+            block
+            for block in prompt.blocks
+            if not isinstance(block, TextContent) and id(block) not in old
+        ]
+        prompt.blocks = (TextContent(text), *rest, *mentioned)
+        prompt.mentioned = mentioned
         self._session.editor.queue_changed(self._session)
 
     def cancel(self, prompt: Prompt | None = None) -> None:
@@ -145,6 +176,8 @@ class Turns:
         if prompt is None:
             self._session.cancel_questions()
             return
+        if prompt.given_up:
+            self._offer_restart(prompt)
         if prompt.cancelled:
             return
         if prompt is not self.running:
@@ -157,6 +190,8 @@ class Turns:
         prompt.cancelled = True
         if prompt.number is None:
             return  # not sent yet: it will not be
+        if prompt.login is not None:
+            prompt.login.cancel()
         session = self._session
         session.agent.connection.notify(
             "session/cancel", session.agent.wire.cancel(session.state.agent_session_id or "")
@@ -200,6 +235,8 @@ class Turns:
 
     async def _run(self, prompt: Prompt) -> None:
         session, agent = self._session, self._session.agent
+        if not prompt.cancelled:
+            await session.look_at_folders()
         if prompt.cancelled:
             self._finish(prompt, None, None)
             return
@@ -208,6 +245,9 @@ class Turns:
         session.publish(changes)
         logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
+        prompt.tasks.append(
+            session.tasks.start(self._watch_silence(prompt), name="watch over a silent turn")
+        )
         blocks = (*told, *prompt.blocks)
         params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
         ended: TurnEnded | None = None
@@ -219,14 +259,16 @@ class Turns:
                 self._finish(prompt, agent.wire.stop_reason(result), None)
 
         try:
-            result = await agent.call("session/prompt", params, on_result=over)
+            result = await self._answer(prompt, params, over)
             # What the agent asked for before it ended its turn is done before the turn is.
             await session.answers.settle(_SETTLE_SECONDS)
             ended = agent.wire.stop_reason(result)
         except AgentError as error:
             failure = _refused(agent, error)
-        except AgentGone as error:
+        except (AgentGone, Refused) as error:
             failure = str(error)
+            if isinstance(error, AgentGone) and not prompt.cancelled:
+                self.lost = prompt
         except DecodeError as error:
             failure = f"{agent.name} ended the turn with an answer that cannot be read: {error}"
         except asyncio.CancelledError:
@@ -234,24 +276,57 @@ class Turns:
             raise
         self._finish(prompt, ended, failure)
 
+    async def _answer(
+        self, prompt: Prompt, params: Mapping[str, Any], over: Callable[[Json], None]
+    ) -> Json:
+        """The answer to a prompt, sent a second time where a login was wanted and done."""
+        session, agent = self._session, self._session.agent
+        try:
+            return await agent.call("session/prompt", params, on_result=over)
+        except AgentError as error:
+            if error.code != wire.AUTH_REQUIRED or prompt.cancelled:
+                raise
+            if not await self._log_in(prompt, error):
+                raise
+        if session.ended:
+            raise AgentGone(
+                f"{agent.name} was started anew for the login, and this session with it goes on "
+                "with the next prompt: send this one again."
+            )
+        return await agent.call("session/prompt", params, on_result=over)
+
+    async def _log_in(self, prompt: Prompt, error: AgentError) -> bool:
+        """Whether there was a login; a cancel of the turn ends it."""
+        prompt.login = asyncio.create_task(self._session.log_in(explained(error)))
+        try:
+            return await prompt.login
+        except asyncio.CancelledError:
+            if prompt.login.cancelled() and prompt.cancelled:
+                return False
+            raise
+
     def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
         if self.running is not prompt:
             return  # it has ended already
         session = self._session
         for task in prompt.tasks:
             task.cancel()
+        if prompt.given_up:
+            session.editor.withdraw(prompt.turn_id)
         if prompt.cancelled:
             ended, failure = TurnEnded("cancelled"), None
         elif ended is not None and ended.stop_reason is None:
             ended = evolve(ended, stop_reason="end_turn")
-        session.publish(session.state.apply(ended or TurnEnded(None)))
+        if not prompt.given_up:
+            session.publish(session.state.apply(ended or TurnEnded(None)))
         logger.info(
             "%s: the turn ends: %s", session.agent_name, ended.stop_reason if ended else "failed"
         )
         self.last_was_cancelled = prompt.cancelled
         self.running = None
         session.turn_over(prompt, ended)
-        session.editor.turn_ended(session)
+        if not prompt.given_up:
+            session.editor.turn_ended(session)
         if failure is not None:
             session.editor.tell("error", failure)
             _reject(prompt, failure)
@@ -259,22 +334,63 @@ class Turns:
             _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
 
+    async def _watch_silence(self, prompt: Prompt) -> None:
+        """Say in the turn's progress for how long nothing has been heard."""
+        session = self._session
+        heard, silent = session.heard, 0
+        while not prompt.cancelled:
+            await asyncio.sleep(_SILENCE_SECONDS)
+            if session.heard == heard and session.state.status == "running":
+                silent += _SILENCE_SECONDS
+                session.editor.turn_says(session, f"nothing heard for {silent} s")
+            elif silent:
+                silent = 0
+                session.editor.turn_says(session, "working")
+            heard = session.heard
+
     async def _watch_cancel(self, prompt: Prompt) -> None:
-        """Give up waiting for an agent that does not confirm a cancel; say how to end it."""
-        timeout = self._session.settings.cancel_timeout
-        await asyncio.sleep(timeout)
-        self._session.editor.tell(
+        """Give up waiting for an agent that does not confirm a cancel; offer to end it."""
+        session, loop = self._session, asyncio.get_running_loop()
+        timeout, began = session.settings.cancel_timeout, loop.time()
+        session.editor.turn_says(session, "cancelling")
+        while (left := began + timeout - loop.time()) > 0:
+            await asyncio.sleep(min(1.0, left))
+            waited = loop.time() - began
+            session.editor.turn_says(session, f"cancelling, not confirmed for {waited:.0f} s")
+        self._give_up(prompt, timeout)
+
+    def _give_up(self, prompt: Prompt, seconds: float) -> None:
+        """For the user the turn is over. Nothing else is sent as long as the agent's is not."""
+        session = self._session
+        prompt.given_up = True
+        session.publish(session.state.apply(TurnEnded("cancelled")))
+        session.editor.turn_ended(session)
+        logger.info("%s does not confirm a cancel", session.agent_name)
+        _resolve(prompt, "cancelled")
+        session.editor.tell(
             "warning",
-            f"{self._session.agent.name} has not confirmed the cancel for {timeout:g} s; it may "
+            f"{session.agent_name} has not confirmed the cancel for {seconds:g} s; it may "
             "still be working. The command acp.agent.restart ends it.",
         )
-        _resolve(prompt, "cancelled")
+        self._offer_restart(prompt)
+
+    def _offer_restart(self, prompt: Prompt) -> None:
+        if not prompt.offered:
+            prompt.offered = True
+            asked = ignored_cancel(self._session, prompt.turn_id)
+            self._session.editor.offer(asked, lambda choice: self._answered(prompt, choice))
+
+    def _answered(self, prompt: Prompt, choice: str | None) -> None:
+        prompt.offered = False
+        if choice == RESTART and self.running is prompt:
+            agent = self._session.agent
+            self._session.tasks.start(agent.stop(), name=f"end of {agent.name}")
 
 
 def _refused(agent: Agent, error: AgentError) -> str:
     """What to tell of a prompt that was answered with an error, and what to do."""
     if error.code == wire.AUTH_REQUIRED:
-        return f"{agent.login_advice(error)}, then send the prompt again."
+        return str(LoginNeeded(agent, error, "send the prompt again"))
     said = f"{agent.name} answered the prompt with an error: {explained(error)}"
     if error.code == wire.RESOURCE_NOT_FOUND:
         return f"{said}. The session may be lost; acp.session.new opens a new one."

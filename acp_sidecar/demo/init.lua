@@ -7,10 +7,11 @@ vim.o.swapfile = false
 vim.o.laststatus = 3
 vim.o.number = true
 vim.o.statusline = ' <Space> goes to a question, a number and <CR> answer it | :qa! quits'
-  .. '%<  |  :Acp review  :Acp diff  :Acp prompt  :help acp'
+  .. '%<  |  changes: ]h next  \\ak keep  \\ar revert  \\au undo  :Acp changes  :Acp diff'
+  .. '  |  :Acp prompt  :help acp'
 vim.keymap.set('n', '<Space>', '<Plug>(acp-permission)')
 
-require('acp').setup({ cmd = demo.command, default_agent = 'demo' })
+require('acp').setup({ cmd = demo.command, default_agent = 'demo', keymaps = true })
 
 vim.api.nvim_create_autocmd('VimEnter', {
   once = true,

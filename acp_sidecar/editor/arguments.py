@@ -61,5 +61,15 @@ def objects(argument: Argument, name: str) -> Sequence[Mapping[str, Any]]:
     raise _misfit(name, "a list of objects")
 
 
+def text_map(argument: Argument, name: str) -> Mapping[str, str] | None:
+    """An object of texts."""
+    value = argument.get(name)
+    if value is None or value == []:  # Lua's empty table
+        return None
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return value
+    raise _misfit(name, "an object of texts")
+
+
 def _misfit(name: str, what: str) -> CommandError:
     return CommandError(f"{name!r} must be {what}.", INVALID_PARAMS)

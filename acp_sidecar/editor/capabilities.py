@@ -82,6 +82,22 @@ class ClientFeatures:
         return "terminals" in self.sidecar
 
     @property
+    def elicitation(self) -> bool:
+        return "elicitation" in self.sidecar
+
+    @property
+    def open_terminal(self) -> bool:
+        return "openTerminal" in self.sidecar
+
+    @property
+    def selection(self) -> bool:
+        return "selection" in self.sidecar
+
+    @property
+    def save(self) -> bool:
+        return "save" in self.sidecar
+
+    @property
     def user_activity(self) -> bool:
         return "userActivity" in self.sidecar
 

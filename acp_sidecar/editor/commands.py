@@ -9,25 +9,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from attrs import frozen
 
 from acp_sidecar.client.ports import Attachment, Client, Refused, Restoring, SessionView, Turn
-from acp_sidecar.editor.arguments import Argument, flag, objects, required_text, text, texts
+from acp_sidecar.editor.arguments import (
+    Argument,
+    flag,
+    objects,
+    required_text,
+    text,
+    text_map,
+    texts,
+)
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
+from acp_sidecar.editor.elicitation import payload as elicitation
+from acp_sidecar.editor.terminals import told
 from acp_sidecar.workspace.files import FileProblem
+from acp_sidecar.workspace.positions import Encoding, to_index, units
 
 if TYPE_CHECKING:
+    from acp_sidecar.editor.dialogs import Dialogs
+    from acp_sidecar.editor.elicitation import Forms
     from acp_sidecar.editor.follow import Follow
     from acp_sidecar.editor.lenses import Lenses
     from acp_sidecar.editor.progress import Progress
-    from acp_sidecar.editor.review import Review, Step
+    from acp_sidecar.editor.review import Edited, Review, Step
     from acp_sidecar.editor.server import SidecarServer
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[["Operations", Argument], Awaitable[Json]]
+T = TypeVar("T")
 
 
 @frozen
@@ -39,6 +53,9 @@ class Operations:
     review: Review
     lenses: Lenses
     progress: Progress
+    dialogs: Dialogs
+    forms: Forms
+    encoding: Callable[[], Encoding]
     default_cwd: Callable[[], str | None]
 
     def session(self, argument: Argument) -> SessionView:
@@ -84,30 +101,39 @@ def _session_id(argument: Argument) -> str | None:
 async def _new(on: Operations, argument: Argument) -> Json:
     cwd = on.cwd(argument)
     name = text(argument, "agent")
-    opening = on.client.new(
-        name,
-        cwd,
-        [_absolute(path) for path in texts(argument, "additionalDirectories")],
-        objects(argument, "mcpServers"),
+    directories = [_absolute(path) for path in texts(argument, "additionalDirectories")]
+    servers = objects(argument, "mcpServers")
+    session = await _with_progress(
+        on,
+        f"Starting {name or 'the agent'}",
+        lambda say: on.client.new(name, cwd, directories, servers, say),
     )
-    return _opened(await _with_progress(on, f"Starting {name or 'the agent'}", opening))
+    return _opened(session)
 
 
 def _restore(how: Restoring) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
-        restoring = on.client.restore(
-            how,
-            text(argument, "agent"),
-            required_text(argument, "agentSessionId"),
-            on.cwd(argument),
-            objects(argument, "mcpServers"),
+        name, agent_session_id = text(argument, "agent"), required_text(argument, "agentSessionId")
+        directories = [_absolute(path) for path in texts(argument, "additionalDirectories")]
+        known = on.client.cwd_of(name, agent_session_id)
+        cwd = known if known and text(argument, "cwd") is None else on.cwd(argument)
+        servers = objects(argument, "mcpServers")
+        session = await _with_progress(
+            on,
+            "Opening the session",
+            lambda say: on.client.restore(
+                how, name, agent_session_id, cwd, directories, servers, say
+            ),
         )
-        return _opened(await _with_progress(on, "Opening the session", restoring))
+        return _opened(session)
 
     return run
 
 
-async def _with_progress(on: Operations, title: str, work: Awaitable[SessionView]) -> SessionView:
+async def _with_progress(
+    on: Operations, title: str, work: Callable[[Callable[[str], None]], Awaitable[T]]
+) -> T:
+    """Do what may take long, with a button that cancels it."""
     task = asyncio.current_task()
 
     def cancel() -> None:
@@ -116,7 +142,7 @@ async def _with_progress(on: Operations, title: str, work: Awaitable[SessionView
 
     report = on.progress.begin(title, cancel)
     try:
-        return await work
+        return await work(report.report)
     finally:
         report.end()
 
@@ -195,14 +221,19 @@ async def _set_config_option(on: Operations, argument: Argument) -> Json:
 
 
 async def _prompt(on: Operations, argument: Argument) -> Json:
-    session_id = on.session(argument).state.session_id
+    session = on.session(argument)
+    session_id = session.state.session_id
     wait = flag(argument, "wait", default=True)
-    turn = await on.client.prompt(
-        session_id,
-        text(argument, "text"),
-        objects(argument, "content"),
-        [_attachment(item) for item in objects(argument, "context")],
-    )
+    words, content = text(argument, "text"), objects(argument, "content")
+    attachments = [_attachment(item) for item in objects(argument, "context")]
+
+    def send(say: Callable[[str], None]) -> Awaitable[Turn]:
+        return on.client.prompt(session_id, words, content, attachments, say)
+
+    if session.ended:
+        turn = await _with_progress(on, f"Starting {session.agent_name} again", send)
+    else:
+        turn = await send(lambda text: None)
     if not wait:
         return {"turnId": turn.turn_id}
     try:
@@ -242,10 +273,33 @@ async def _queue(on: Operations, argument: Argument) -> Json:
         if not isinstance(edit, Mapping):
             raise CommandError("'edit' must be {turnId, text}.", INVALID_PARAMS)
         turn_id, new_text = required_text(edit, "turnId"), required_text(edit, "text")
-        on.client.edit_waiting(session.state.session_id, turn_id, new_text)
+        await on.client.edit_waiting(session.state.session_id, turn_id, new_text)
     if drop is not None:
         on.client.drop_waiting(session.state.session_id, drop)
     return session.queue()
+
+
+async def _complete(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    written = required_text(argument, "text")
+    cursor = argument.get("cursor")
+    if cursor is not None and (isinstance(cursor, bool) or not isinstance(cursor, int)):
+        raise CommandError("'cursor' must be a whole number.", INVALID_PARAMS)
+    at = len(written) if cursor is None else to_index(written, cursor, on.encoding())
+    found = await on.client.complete(session.state.session_id, written, at)
+    return {
+        "items": [
+            {
+                "label": each.label,
+                "text": each.text,
+                "detail": each.detail,
+                "kind": each.kind,
+                "start": units(written[: each.start], on.encoding()),
+                "end": units(written[: each.end], on.encoding()),
+            }
+            for each in found
+        ]
+    }
 
 
 # --- following, review, permissions, agents -------------------------------------------------
@@ -269,9 +323,20 @@ def _review_step(step: Step) -> Handler:
     async def run(on: Operations, argument: Argument) -> Json:
         session = on.session(argument)
         uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
-        return await on.review.step(session, step, uri, hunk_id)
+        return await on.review.step(session, step, uri, hunk_id, _edited(argument))
 
     return run
+
+
+def _edited(argument: Argument) -> Edited | None:
+    match text(argument, "edited"):
+        case None:
+            return None
+        case "keep":
+            return "keep"
+        case "delete":
+            return "delete"
+    raise CommandError("'edited' must be 'keep' or 'delete'; leave it out to ask.", INVALID_PARAMS)
 
 
 async def _review_undo(on: Operations, argument: Argument) -> Json:
@@ -290,7 +355,10 @@ async def _review_next(on: Operations, argument: Argument) -> Json:
 async def _review_diff(on: Operations, argument: Argument) -> Json:
     session_id = _session_id(argument)
     chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
-    return await on.review.diff(chosen, required_text(argument, "uri"))
+    proposed = argument.get("proposed", True)
+    if not isinstance(proposed, bool):
+        raise CommandError("'proposed' must be true or false.", INVALID_PARAMS)
+    return await on.review.diff(chosen, required_text(argument, "uri"), proposed=proposed)
 
 
 async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
@@ -299,23 +367,49 @@ async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
 
 async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
-    return await on.review.restore(session, required_text(argument, "checkpointId"))
+    return await on.review.restore(
+        session, required_text(argument, "checkpointId"), _edited(argument)
+    )
+
+
+async def _checkpoint_preview(on: Operations, argument: Argument) -> Json:
+    session = on.session(argument)
+    return await on.review.foresee(session, required_text(argument, "checkpointId"))
 
 
 async def _pending(on: Operations, argument: Argument) -> Json:
-    return [payload(question) for question in on.client.questions()]
+    every = (*on.client.questions(), *on.dialogs.own_questions())
+    return [payload(question) for question in every]
 
 
 async def _answer(on: Operations, argument: Argument) -> Json:
     if "optionId" not in argument:
         raise CommandError("Give 'optionId', or null for cancelled.", INVALID_PARAMS)
-    on.client.answer(required_text(argument, "requestId"), text(argument, "optionId"))
+    request_id, option_id = required_text(argument, "requestId"), text(argument, "optionId")
+    if not on.dialogs.answer_own(request_id, option_id):
+        on.client.answer(request_id, option_id)
+    return {}
+
+
+async def _elicitations(on: Operations, argument: Argument) -> Json:
+    return [elicitation(asked) for asked in on.client.elicitations()]
+
+
+async def _answer_elicitation(on: Operations, argument: Argument) -> Json:
+    request_id, action = required_text(argument, "requestId"), required_text(argument, "action")
+    content = argument.get("content")
+    if content is not None and content != [] and not isinstance(content, Mapping):
+        raise CommandError("'content' must be an object, a field a name.", INVALID_PARAMS)
+    filled = {**on.forms.picked(request_id), **(content or {})} if action == "accept" else None
+    on.client.answer_elicitation(request_id, action, filled)
     return {}
 
 
 async def _login(on: Operations, argument: Argument) -> Json:
-    await on.client.login(
-        required_text(argument, "agent"), text(argument, "methodId"), on.cwd(argument)
+    agent = required_text(argument, "agent")
+    method_id, cwd, env = text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
+    await _with_progress(
+        on, f"Logging in to {agent}", lambda say: on.client.login(agent, method_id, cwd, env)
     )
     return {}
 
@@ -329,11 +423,28 @@ async def _restart(on: Operations, argument: Argument) -> Json:
     return {"ended": await on.client.restart(required_text(argument, "agent"))}
 
 
+async def _terminal_output(on: Operations, argument: Argument) -> Json:
+    terminal_id, session_id = required_text(argument, "terminalId"), _session_id(argument)
+    chosen = (on.client.session(session_id),) if session_id else on.client.sessions()
+    for session in chosen:
+        terminal = session.state.terminal(terminal_id)
+        if terminal is not None:
+            return told(session.state.session_id, terminal)
+    raise CommandError(f"There is no terminal {terminal_id!r}.", INVALID_PARAMS)
+
+
+async def _terminal_kill(on: Operations, argument: Argument) -> Json:
+    terminal_id = required_text(argument, "terminalId")
+    await on.client.kill_terminal(_session_id(argument), terminal_id)
+    return {}
+
+
 COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.new": _new,
     "acp.session.prompt": _prompt,
     "acp.session.queue": _queue,
     "acp.session.cancel": _cancel,
+    "acp.prompt.complete": _complete,
     "acp.session.list": _list,
     "acp.session.load": _restore("load"),
     "acp.session.resume": _restore("resume"),
@@ -352,9 +463,14 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.review.next": _review_next,
     "acp.checkpoint.list": _checkpoint_list,
     "acp.checkpoint.restore": _checkpoint_restore,
+    "acp.checkpoint.preview": _checkpoint_preview,
     "acp.permission.pending": _pending,
     "acp.permission.answer": _answer,
+    "acp.elicitation.pending": _elicitations,
+    "acp.elicitation.answer": _answer_elicitation,
     "acp.agent.login": _login,
     "acp.agent.logout": _logout,
     "acp.agent.restart": _restart,
+    "acp.terminal.output": _terminal_output,
+    "acp.terminal.kill": _terminal_kill,
 }

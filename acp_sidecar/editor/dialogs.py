@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.client.ports import Client, Question
+from acp_sidecar.client.ports import Client, Question, Refused
 from acp_sidecar.editor.server import ClientError, ClientGone
 from acp_sidecar.tasks import Tasks
 
@@ -51,19 +51,52 @@ class Dialogs:
         self._settled: dict[str, asyncio.Event] = {}
         self._arrived = asyncio.Event()
         self._times_shown: dict[str, int] = {}
-        self._answered: dict[str, Callable[[str | None], None]] = {}
+        self._answered: dict[str, tuple[Question, Callable[[str | None], None]]] = {}
 
     def ask(self, question: Question, answered: Callable[[str | None], None] | None = None) -> None:
         """Queue a question; its answer goes to the client, or to ``answered``: the id of one
         of its choices, or None."""
         self._settled[question.request_id] = asyncio.Event()
         if answered is not None:
-            self._answered[question.request_id] = answered
+            self._answered[question.request_id] = (question, answered)
         if self._own:
             self._show(question)
         else:
             self._waiting.append(question)
             self._arrived.set()
+
+    async def choose(self, question: Question) -> str | None:
+        """Put a question of our own; the id of what the user chose, None for no answer."""
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def answered(option_id: str | None) -> None:
+            if not answer.done():
+                answer.set_result(option_id)
+
+        self.ask(question, answered)
+        try:
+            return await answer
+        finally:
+            self.withdraw(question.request_id)
+
+    def own_questions(self) -> list[Question]:
+        """The questions that wait and are the sidecar's own."""
+        return [question for question, _ in self._answered.values()]
+
+    def answer_own(self, request_id: str, option_id: str | None) -> bool:
+        """Answer a question of the sidecar's own; False where none of this id waits.
+
+        Raises :class:`Refused` for a choice that it does not offer.
+        """
+        own = self._answered.get(request_id)
+        if own is None:
+            return False
+        question, answered = own
+        if option_id is not None and not question.offers(option_id):
+            offered = ", ".join(choice.option_id for choice in question.choices)
+            raise Refused(f"{option_id!r} was not offered; choose one of: {offered}")
+        answered(option_id)
+        return True
 
     def withdraw(self, request_id: str) -> None:
         """The question is settled: close its dialogs, drop what they still answer."""
@@ -145,9 +178,9 @@ class Dialogs:
     def _settle(self, question: Question, option_id: str | None) -> None:
         if question.request_id not in self._settled:
             return
-        answered = self._answered.get(question.request_id)
-        if answered is not None:
-            answered(option_id)
+        own = self._answered.get(question.request_id)
+        if own is not None:
+            own[1](option_id)
         elif option_id is None:
             self._client().unanswered(question.request_id)
         else:

@@ -33,6 +33,8 @@ CAPABILITIES: Final[Mapping[str, Any]] = {
 }
 _METHOD_NOT_FOUND: Final = -32601
 _ANSWER_SECONDS: Final = 5
+_MOST_WITH_LENSES: Final = 1_000
+"""Changes of a document that get lenses of their own: an editor draws each of them."""
 
 # What keep and revert are called, by whether the hunk is only proposed.
 _WORDS: Final[Mapping[bool, tuple[str, str]]] = {
@@ -78,12 +80,16 @@ class Lenses:
             {"range": lines.of(0, 0), "command": command}
             for command in _whole_file(uri, found, several=len(_per_session(found)) > 1)
         ]
-        for number, mark in enumerate(found, 1):
+        for number, mark in enumerate(found[:_MOST_WITH_LENSES], 1):
             place = lines.of(mark.start, 0)
             lenses += [
                 {"range": place, "command": command}
                 for command in _of_hunk(mark, f"Next ({number} of {len(found)})")
             ]
+        for mark in found[_MOST_WITH_LENSES : _MOST_WITH_LENSES + 1]:
+            title = f"{len(found) - _MOST_WITH_LENSES} more changes from here on, without lenses"
+            command = _command(title, "acp.review.next", mark.argument)
+            lenses.append({"range": lines.of(mark.start, 0), "command": command})
         return lenses
 
     async def code_action(self, params: Any) -> list[dict[str, Any]]:
@@ -127,7 +133,9 @@ class Lenses:
             for name in _files_of(self._review().changes(session)):
                 order += [(name, mark) for mark in await self._marks(name, [session])]
         if uri is not None and line is not None:
-            order.sort(key=lambda each: each[0] != uri)
+            # From that file on, and round: sorting it to the front would pass others over.
+            start = next((at for at, each in enumerate(order) if each[0] == uri), 0)
+            order = order[start:] + order[:start]
         after = 0
         for number, (name, mark) in enumerate(order):
             passed = name == uri and line is not None and mark.start <= line
@@ -210,7 +218,9 @@ class Lenses:
             changes = self._review().changes(session)
             if changes:
                 of = f" of {session.agent_name}" if several else ""
-                words = _WORDS[all(not entry["hunks"] for entry in changes)]
+                words = _WORDS[
+                    all(entry.get("proposed") and not entry["hunks"] for entry in changes)
+                ]
                 argument = {"sessionId": session.state.session_id}
                 for word, step in zip(words, ("keep", "revert"), strict=True):
                     title = f"{word} all changes{of} in all files"
@@ -229,8 +239,9 @@ def _deciding(mark: Mark, what: str) -> Iterator[dict[str, Any]]:
     if not (clash and mark.proposed):
         note = " (conflict: you changed it too)" if clash else ""
         yield _command(f"{keep}{what}{note}", "acp.review.keep", mark.argument)
-    if not clash or mark.proposed:
+    if not clash or mark.proposed or mark.asks:
         note = " (conflict: you changed it too)" if clash else ""
+        note = " (you edited it: asks before it is deleted)" if mark.asks else note
         yield _command(f"{revert}{what}{note}", "acp.review.revert", mark.argument)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +33,8 @@ class Mark:
     come: int
     state: Literal["waiting", "proposed", "conflict"]
     proposed: bool
+    asks: bool = False
+    """Whether a revert would delete what the user has edited, and so asks first."""
 
     @property
     def argument(self) -> dict[str, Any]:
@@ -56,8 +58,9 @@ async def marks(session: SessionView, path: Path, files: Files) -> list[Mark]:
 
 
 def _changes(session: SessionView, path: Path) -> Iterator[FileChange]:
-    changes: Sequence[FileChange] = session.ledger.changes() if session.ledger else ()
-    return (change for change in changes if change.path == path)
+    change = session.ledger.change(path) if session.ledger else None
+    if change is not None:
+        yield change
 
 
 def _waiting(session: SessionView, change: FileChange) -> Iterator[Mark]:
@@ -72,6 +75,7 @@ def _waiting(session: SessionView, change: FileChange) -> Iterator[Mark]:
             hunk.after_lines,
             each.state,
             proposed=False,
+            asks=change.status == "created" and each.state == "conflict",
         )
 
 

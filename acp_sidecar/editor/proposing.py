@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.client.ports import Choice, Question, visible
+from acp_sidecar.client.ports import ChangeSummary, Choice, Question, excerpt, visible
 from acp_sidecar.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def _question(session: SessionView, proposal: Proposal, can_choose: bool) -> Que
         f"{visible(session.agent_name)} wants to write {path} (write {number})",
         f"{what} {path} (−{gone} +{come} lines){where}",
     ]
+    change = ChangeSummary(str(proposal.path), proposal.old, proposal.content, True, "")
     return Question(
         request_id=proposal.id,
         session_id=session.state.session_id,
@@ -98,6 +99,7 @@ def _question(session: SessionView, proposal: Proposal, can_choose: bool) -> Que
         title=None,
         description=None,
         message="\n".join(lines),
+        in_full="\n".join(lines + excerpt(change)),
         paths=(str(proposal.path),),
         command=None,
         cwd=None,

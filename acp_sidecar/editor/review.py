@@ -18,14 +18,16 @@ from acp_sidecar.workspace.uris import path_to_uri, uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
+    from acp_sidecar.editor.deleting import Deleting
     from acp_sidecar.editor.server import SidecarServer
-    from acp_sidecar.workspace.changes import FileChange
+    from acp_sidecar.workspace.changes import EditedFile, FileChange
     from acp_sidecar.workspace.documents import Documents
     from acp_sidecar.workspace.files import Files
     from acp_sidecar.workspace.ledger import Ledger
     from acp_sidecar.workspace.proposal import Proposal
 
 Step = Literal["keep", "revert"]
+Edited = Literal["keep", "delete"]
 
 
 class Review:
@@ -40,15 +42,17 @@ class Review:
         wanted: bool,
         warn: Callable[[str], None],
         moved: Callable[[], None],
+        deleting: Deleting,
     ) -> None:
         """``wanted``: whether the editor draws changes itself; then it is not to be warned.
-        ``moved``: something is different, for any session."""
+        ``moved``: something is different, for any session. ``deleting`` asks the user."""
         self._server = server
         self._documents = documents
         self._files = files
         self._wanted = wanted
         self._warn = warn
         self._moved = moved
+        self._deleting = deleting
         self._told: dict[str, list[dict[str, Any]]] = {}
 
     # --- what there is --------------------------------------------------------------------
@@ -61,6 +65,7 @@ class Review:
     async def refresh(self, session: SessionView, paths: Sequence[Path] | None = None) -> None:
         """Look at the files again."""
         if session.ledger is not None:
+            await session.find_unannounced()
             await session.ledger.refresh(paths)
 
     def changed(self, session: SessionView) -> None:
@@ -80,6 +85,7 @@ class Review:
 
     def forget(self, session: SessionView) -> None:
         """The session is closed: nothing of it waits any more."""
+        self._deleting.forget(session)
         if self._told.pop(session.state.session_id, None):
             self._moved()
 
@@ -123,10 +129,20 @@ class Review:
     # --- what is decided ------------------------------------------------------------------
 
     async def step(
-        self, session: SessionView, step: Step, uri: str | None, hunk_id: str | None
+        self,
+        session: SessionView,
+        step: Step,
+        uri: str | None,
+        hunk_id: str | None,
+        edited: Edited | None = None,
     ) -> dict[str, Any]:
-        """Keep or revert a hunk, the changes of one file, or all."""
+        """Keep or revert a hunk, the changes of one file, or all.
+
+        ``edited``: what becomes of files that the agent made and the user has edited, which
+        a revert would delete; None to ask the user about them, after all else is done.
+        """
         ledger = _ledger(session)
+        await session.find_unannounced()
         path = None if uri is None else self.real(uri)
         proposals = [
             proposal for proposal in session.proposals if path is None or proposal.path == path
@@ -141,7 +157,7 @@ class Review:
                 raise CommandError(f"{error}.", INVALID_PARAMS) from error
         if chosen:
             done.append(await _decided(session, chosen, step))
-        return self._outcome(session, done)
+        return await self._settled(session, done, edited)
 
     async def decide(self, session: SessionView, proposal: Proposal, step: Step) -> None:
         """Take or refuse all of one proposal that waits."""
@@ -180,13 +196,17 @@ class Review:
             return self._outcome(session, [Reviewed(reverted=waiting_again)])
         return self._outcome(session, [await _ledger(session).undo()])
 
-    async def diff(self, sessions: Sequence[SessionView], uri: str) -> dict[str, str]:
+    async def diff(
+        self, sessions: Sequence[SessionView], uri: str, *, proposed: bool = True
+    ) -> dict[str, str]:
         """The texts of a file before and after the agent, from the first session that knows it.
 
-        Where a write of it waits: what the file says, and what it would say.
+        Where a write of it waits: what the file says, and what it would say; not so where
+        ``proposed`` is false. The editor is told of other hunks first: those it knows are
+        those of the texts.
         """
         path = self.real(uri)
-        for session in sessions:
+        for session in sessions if proposed else ():
             for proposal in session.proposals:
                 if proposal.path == path:
                     return {"before": proposal.old, "after": proposal.content}
@@ -194,6 +214,7 @@ class Review:
             if session.ledger is None:
                 continue
             await session.ledger.refresh([path])
+            self.changed(session)
             texts = session.ledger.diff(path)
             if texts is not None:
                 return {"before": texts[0], "after": texts[1]}
@@ -211,18 +232,52 @@ class Review:
             for checkpoint in _ledger(session).checkpoints()
         ]
 
-    async def restore(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
-        """Bring every file back to what it said at a checkpoint."""
+    async def restore(
+        self, session: SessionView, checkpoint_id: str, edited: Edited | None = None
+    ) -> dict[str, Any]:
+        """Bring every file back to what it said at a checkpoint. ``edited`` as in :meth:`step`."""
+        await session.find_unannounced()
         try:
             done = await _ledger(session).restore(checkpoint_id)
         except LookupError as error:
-            raise CommandError(
-                f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
-                INVALID_PARAMS,
-            ) from error
-        return self._outcome(session, [done])
+            raise _no_checkpoint(checkpoint_id) from error
+        return await self._settled(session, [done], edited)
 
-    def _outcome(self, session: SessionView, done: Sequence[Reviewed]) -> dict[str, Any]:
+    async def foresee(self, session: SessionView, checkpoint_id: str) -> dict[str, Any]:
+        """``acp.checkpoint.preview``: what :meth:`restore` would do."""
+        try:
+            files, stuck = await _ledger(session).foresee(checkpoint_id)
+        except LookupError as error:
+            raise _no_checkpoint(checkpoint_id) from error
+        return {
+            "files": [
+                {"uri": self.uri(session, file.path), "change": file.change} for file in files
+            ],
+            "conflicts": list(stuck.conflicts),
+            "problems": list(stuck.problems),
+        }
+
+    async def _settled(
+        self, session: SessionView, done: list[Reviewed], edited: Edited | None
+    ) -> dict[str, Any]:
+        files = tuple(file for one in done for file in one.edited)
+        if not files or edited == "keep":
+            return self._outcome(session, done)
+        settled = {file.id for file in files}, {file.problem for file in files}
+        if edited == "delete":
+            ledger = _ledger(session)
+            done = [_without(one, *settled) for one in done]
+            return self._outcome(session, [*done, await ledger.delete(files)])
+        self._deleting.ask(session, files, lambda agreed: self._delete(session, agreed))
+        # The question says of these why they stay.
+        return self._outcome(session, done, unsaid=settled[1])
+
+    async def _delete(self, session: SessionView, files: Sequence[EditedFile]) -> None:
+        self._outcome(session, [await _ledger(session).delete(files)])
+
+    def _outcome(
+        self, session: SessionView, done: Sequence[Reviewed], unsaid: Collection[str] = ()
+    ) -> dict[str, Any]:
         self.changed(session)
         total = Reviewed(
             tuple(id_ for one in done for id_ in one.kept),
@@ -230,10 +285,18 @@ class Review:
             tuple(id_ for one in done for id_ in one.conflicts),
             tuple(problem for one in done for problem in one.problems),
         )
-        if total.problems and not self._wanted:
+        told = [problem for problem in total.problems if problem not in unsaid]
+        if told and not self._wanted:
             # Whoever pressed a code lens never sees what the command answers.
-            self._warn("\n".join(total.problems))
+            self._warn("\n".join(told))
         return {**total.to_json(), "problems": list(total.problems)}
+
+
+def _no_checkpoint(checkpoint_id: str) -> CommandError:
+    return CommandError(
+        f"No checkpoint {checkpoint_id!r} is known; acp.checkpoint.list gives them.",
+        INVALID_PARAMS,
+    )
 
 
 def _changes(session: SessionView) -> Sequence[FileChange]:
@@ -243,6 +306,16 @@ def _changes(session: SessionView) -> Sequence[FileChange]:
 async def _decided(session: SessionView, ids: Collection[str], step: Step) -> Reviewed:
     decided = await session.proposals.decide(ids, take=step == "keep")
     return Reviewed(decided.taken, decided.refused, decided.failed, decided.problems)
+
+
+def _without(done: Reviewed, ids: Collection[str], problems: Collection[str]) -> Reviewed:
+    """The same, without what is settled in another way."""
+    return Reviewed(
+        done.kept,
+        done.reverted,
+        tuple(id_ for id_ in done.conflicts if id_ not in ids),
+        tuple(problem for problem in done.problems if problem not in problems),
+    )
 
 
 def _ledger(session: SessionView) -> Ledger:

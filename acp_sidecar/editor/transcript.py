@@ -11,7 +11,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.session.change import Change, StatusChanged
+from acp_sidecar.acp.encoding import encode
+from acp_sidecar.session.change import (
+    Change,
+    ConfigChanged,
+    InfoChanged,
+    ModesChanged,
+    StatusChanged,
+    UsageChanged,
+)
 from acp_sidecar.session.transcript import block, changed_keys
 
 if TYPE_CHECKING:
@@ -21,7 +29,9 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS: Final = 1 / 30
 BYTES_PER_SECOND: Final = 2_000_000
 STATUS: Final = "status"
-"""Key and kind of the one block that is no entry: the session's status and its queue."""
+"""Key and kind of the one block that is no entry: what stands beside the conversation."""
+
+_IN_STATUS: Final = (StatusChanged, InfoChanged, UsageChanged, ModesChanged, ConfigChanged)
 
 
 class Transcript:
@@ -37,7 +47,7 @@ class Transcript:
     def changed(self, session: SessionView, changes: Sequence[Change]) -> None:
         """Note the blocks these changes touch; they are sent soon."""
         keys = changed_keys(list(changes))
-        if any(isinstance(change, StatusChanged) for change in changes):
+        if any(isinstance(change, _IN_STATUS) for change in changes):
             keys.append(STATUS)
         self._note(session, keys)
 
@@ -99,6 +109,10 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "status": state.status,
             "stopReason": state.stop_reason,
             "queue": session.queue(),
+            "title": state.title,
+            "usage": state.usage and {"cost": None, **encode(state.usage)},
+            "modes": encode(state.modes),
+            "configOptions": encode(state.config_options),
         }
     entry = state.entry(key)
     return block(state, entry) if entry else None

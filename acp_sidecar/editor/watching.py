@@ -34,20 +34,6 @@ class Watching:
         """``workspace/didChangeWatchedFiles``: URIs, and what became of them."""
         paths = [Path(path) for uri, _ in events if (path := uri_to_path(uri)) is not None]
         for session in self._sessions():
-            if session.ledger is not None and _any(paths, session.ledger.paths):
+            ledger = session.ledger
+            if ledger is not None and any(map(ledger.concerns, paths)):
                 session.review_soon()
-
-
-def _any(paths: Iterable[Path], known: Sequence[Path]) -> bool:
-    """Whether one of ``paths`` is one of the known ones, or a folder of them."""
-    # A checkout brings thousands of events: names are compared before links are followed.
-    places = {place for path in known for place in (path, *path.parents)}
-    names = {place.name for place in places}
-    return any(path.name in names and _real(path) in places for path in paths)
-
-
-def _real(path: Path) -> Path:
-    try:
-        return path.parent.resolve() / path.name
-    except (OSError, RuntimeError):
-        return path

@@ -14,8 +14,9 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.acp.values import frozen
 from acp_sidecar.session.message import Message
-from acp_sidecar.session.question import Permission
-from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
+from acp_sidecar.session.question import Elicited, Permission
+from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
+from acp_sidecar.session.terminals import Terminal
 from acp_sidecar.session.toolcall import ToolCall
 
 # The things named in a change are the session's own and go on living: who keeps a change
@@ -82,13 +83,16 @@ class CompactionChanged:
 @frozen(eq=False)
 class TerminalChanged:
     terminal: Terminal
-    appended: str | None = None
-    """The text that was added; None where anything else changed."""
 
 
 @frozen(eq=False)
 class PermissionChanged:
     permission: Permission
+
+
+@frozen(eq=False)
+class ElicitationChanged:
+    elicited: Elicited
 
 
 @frozen(eq=False)
@@ -110,5 +114,6 @@ Change: TypeAlias = (
     | CompactionChanged
     | TerminalChanged
     | PermissionChanged
+    | ElicitationChanged
     | StatusChanged
 )

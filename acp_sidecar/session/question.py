@@ -1,4 +1,4 @@
-"""A permission request as the state keeps it."""
+"""What an agent has asked the user, as the state keeps it: permissions and elicitations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define
 
+from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import PermissionRequest
 
@@ -47,5 +48,37 @@ class Permission:
             "title": self.request.title,
             "description": self.request.description,
             "subject": encode(self.request.subject),
+            "turn": self.turn,
+        }
+
+
+@define(eq=False)
+class Elicited:
+    """Something an agent wants to know. What the user filled in is not kept."""
+
+    request_id: str
+    """Ours, unique over all agents."""
+    elicitation: Elicitation
+    turn: int
+    key: str
+    state: PermissionState = "waiting"
+    action: Action | None = None
+    completed: bool = False
+    """Whether the agent has said that what a page was opened for is done."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The question as ``acp.session.state`` gives it."""
+        asked = self.elicitation
+        return {
+            "requestId": self.request_id,
+            "toolCallId": asked.tool_call_id,
+            "mode": asked.mode,
+            "message": asked.message,
+            "requestedSchema": asked.form.schema if asked.form else None,
+            "url": asked.url,
+            "elicitationId": asked.elicitation_id,
+            "state": self.state,
+            "action": self.action,
+            "completed": self.completed,
             "turn": self.turn,
         }

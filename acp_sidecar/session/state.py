@@ -11,16 +11,19 @@ from typing import Any, Literal
 from attrs import evolve
 
 from acp_sidecar.acp import model
+from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.encoding import encode
-from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
+from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json, JsonObject, TerminalContent
+from acp_sidecar.acp.terminal_meta import terminal_events
 from acp_sidecar.session import change
 from acp_sidecar.session.calls import Calls
 from acp_sidecar.session.change import Change
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
 from acp_sidecar.session.meta import patched_meta
-from acp_sidecar.session.question import Permission
-from acp_sidecar.session.records import Compaction, NoticeEntry, Plan, Terminal
+from acp_sidecar.session.question import Elicited, Permission
+from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
+from acp_sidecar.session.terminals import LIMIT, Terminal, Terminals
 from acp_sidecar.session.timeline import Entry, Record, Timeline
 from acp_sidecar.session.toolcall import ToolCall
 
@@ -36,7 +39,9 @@ class Session:
         roots: Iterable[str],
         protocol_version: int = 1,
         agent_session_id: str | None = None,
+        terminal_limit: int = LIMIT,
     ) -> None:
+        """``terminal_limit``: bytes kept of the output of each terminal."""
         self.session_id = session_id
         self.agent_session_id = agent_session_id
         self.agent = agent
@@ -69,12 +74,12 @@ class Session:
             "reason": None,
         }
         self.queue: Json = []
-        self.elicitations: Json = []
         self._timeline = Timeline()
         self._messages = Messages(self._timeline)
         self._calls = Calls(self._timeline)
-        self._terminals: dict[str, Terminal] = {}
+        self._terminals = Terminals(terminal_limit)
         self._waiting: dict[str, Permission] = {}
+        self._eliciting: dict[str, Elicited] = {}
         self._prompts = 0
         self._turn_cancelled = False
         self._needs_action = False
@@ -89,7 +94,7 @@ class Session:
         """``idle``, ``running``, ``requires_action``, ``closed`` or ``dead``."""
         if self._ended:
             return self._ended
-        if self._waiting or self._needs_action:
+        if self._waiting or self._eliciting or self._needs_action:
             return "requires_action"
         return "running" if self._prompts else "idle"
 
@@ -124,6 +129,10 @@ class Session:
         return self._timeline.all(Permission)
 
     @property
+    def elicitations(self) -> list[Elicited]:
+        return self._timeline.all(Elicited)
+
+    @property
     def notices(self) -> list[NoticeEntry]:
         return self._timeline.all(NoticeEntry)
 
@@ -133,7 +142,11 @@ class Session:
 
     @property
     def terminals(self) -> list[Terminal]:
-        return list(self._terminals.values())
+        return self._terminals.all()
+
+    def terminal(self, terminal_id: str) -> Terminal | None:
+        """The terminal of this id, ours or one the agent tells of."""
+        return self._terminals.get(terminal_id)
 
     def tool_call(self, tool_call_id: str) -> ToolCall | None:
         """The latest call with this id, also where nothing is shown of it yet."""
@@ -174,7 +187,7 @@ class Session:
             "terminals": _all_json(self.terminals),
             "background": encode(self.background),
             "permissions": _all_json(self.permissions),
-            "elicitations": self.elicitations,
+            "elicitations": _all_json(self.elicitations),
             "notices": _all_json(self.notices),
             "compactions": _all_json(self.compactions),
             "changes": self.changes,
@@ -255,6 +268,12 @@ class Session:
             self.end_reason = reason
         return self._end("dead", "failed")
 
+    def revived(self) -> list[Change]:
+        """A session whose agent was gone goes on with another process of it."""
+        if self._ended == "dead":
+            self._ended = self.end_reason = None
+        return self._moved()
+
     def permission_asked(
         self, request_id: str, request: model.PermissionRequest, message: str
     ) -> list[Change]:
@@ -268,6 +287,7 @@ class Session:
         if tool_call is not None and tool_call.tool_call_id:
             fold = self._calls.upsert if request.exact else self._calls.asked
             changes += fold(tool_call, self.turn)
+            self._show_terminals(tool_call.tool_call_id, model.given(tool_call.content, ()))
         permission = Permission(request_id, request, message, self.turn, f"permission:{request_id}")
         self._waiting[request_id] = permission
         self._timeline.add("permission", request_id, permission)
@@ -283,6 +303,60 @@ class Session:
         permission.state = "answered" if state == "answered" else "cancelled"
         permission.option_id = option_id
         return [change.PermissionChanged(permission), *self._moved()]
+
+    def elicitation_asked(self, request_id: str, asked: Elicitation) -> list[Change]:
+        """The agent wants to know something of the user. ``request_id`` is ours."""
+        changes = self._heard()
+        elicited = Elicited(request_id, asked, self.turn, f"elicitation:{request_id}")
+        self._eliciting[request_id] = elicited
+        self._timeline.add("elicitation", request_id, elicited)
+        return [*changes, change.ElicitationChanged(elicited), *self._moved()]
+
+    def elicitation_closed(self, request_id: str, action: Action) -> list[Change]:
+        """It was answered: accepted, declined or cancelled."""
+        elicited = self._eliciting.pop(request_id, None)
+        if elicited is None:
+            return []
+        elicited.state = "cancelled" if action == "cancel" else "answered"
+        elicited.action = action
+        return [change.ElicitationChanged(elicited), *self._moved()]
+
+    def elicitation_completed(self, request_id: str) -> list[Change]:
+        """What the user was sent to a page for is done, the agent says."""
+        found = [each for each in self.elicitations if each.request_id == request_id]
+        for elicited in found:
+            elicited.completed = True
+        return [change.ElicitationChanged(elicited) for elicited in found]
+
+    # --- terminals of ours --------------------------------------------------------------
+
+    def terminal_began(
+        self,
+        terminal_id: str,
+        command: str,
+        cwd: str,
+        limit: int | None = None,
+        fallback: str | None = None,
+    ) -> list[Change]:
+        """A command of the agent's begins to run here; see :meth:`Terminals.begin`."""
+        terminal = self._terminals.begin(terminal_id, command, cwd, limit, fallback)
+        return [*self._heard(), change.TerminalChanged(terminal)]
+
+    def terminal_wrote(self, terminal_id: str, data: bytes) -> list[Change]:
+        """The command in a terminal of ours has written this."""
+        terminal = self._terminals.get(terminal_id)
+        if terminal is None:
+            return []
+        self._terminals.wrote(terminal, data)
+        return [change.TerminalChanged(terminal)]
+
+    def terminal_ended(self, terminal_id: str, exit_status: JsonObject) -> list[Change]:
+        """The command in a terminal of ours has ended: ``{exitCode, signal}``."""
+        terminal = self._terminals.get(terminal_id)
+        if terminal is None:
+            return []
+        terminal.exit_status = exit_status
+        return [change.TerminalChanged(terminal)]
 
     # --- status and ends -----------------------------------------------------------------
 
@@ -302,6 +376,8 @@ class Session:
         changes = self._messages.settle(self.turn)
         for request_id in list(self._waiting):
             changes += self.permission_closed(request_id, "cancelled")
+        for request_id in list(self._eliciting):
+            changes += self.elicitation_closed(request_id, "cancel")
         return changes + self._calls.close(calls)
 
     def _end(self, how: Literal["closed", "dead"], calls: str) -> list[Change]:
@@ -362,10 +438,30 @@ class Session:
         return self._messages.upsert(event, self.turn)
 
     def _tool_call(self, event: model.ToolCallUpsert, replay: bool) -> list[Change]:
-        return self._heard() + self._calls.upsert(event, self.turn)
+        meta = model.given(event.meta, None)
+        told = terminal_events(meta) if meta else ()
+        if told and meta:
+            # It is in the terminal: a copy in the call would be sent with every update.
+            kept = {key: item for key, item in meta.items() if key != "terminal_output"}
+            event = evolve(event, meta=kept or UNSET)
+        changes = self._heard() + self._calls.upsert(event, self.turn)
+        content = model.given(event.content, ())
+        if content:
+            self._show_terminals(event.tool_call_id, content)
+        for each in told:
+            changes += self._terminal(each, replay)
+        return changes
 
     def _tool_call_chunk(self, event: model.ToolCallContentChunk, replay: bool) -> list[Change]:
-        return self._heard() + self._calls.chunk(event, self.turn)
+        changes = self._heard() + self._calls.chunk(event, self.turn)
+        self._show_terminals(event.tool_call_id, [event.content])
+        return changes
+
+    def _show_terminals(self, tool_call_id: str, content: Iterable[model.ToolCallContent]) -> None:
+        call = self._calls.get(tool_call_id)
+        for item in content:
+            if call is not None and isinstance(item, TerminalContent):
+                self._terminals.show_in(item.terminal_id, call.key)
 
     def _plan(self, event: model.PlanUpdate, replay: bool) -> list[Change]:
         changes = self._heard()
@@ -434,19 +530,13 @@ class Session:
         self.usage = usage
         return [change.UsageChanged(usage)]
 
-    def _terminal(self, event: model.TerminalUpdate, replay: bool) -> list[Change]:
-        terminal = self._terminals.setdefault(event.terminal_id, Terminal(event.terminal_id))
-        terminal.patch(event)
-        return [change.TerminalChanged(terminal)]
-
-    def _terminal_output(self, event: model.TerminalOutput, replay: bool) -> list[Change]:
-        terminal = self._terminals.setdefault(event.terminal_id, Terminal(event.terminal_id))
-        terminal.append(event.text)
-        return [change.TerminalChanged(terminal, appended=event.text)]
-
-    def _terminal_bytes(self, event: model.TerminalBytes, replay: bool) -> list[Change]:
-        terminal = self._terminals.setdefault(event.terminal_id, Terminal(event.terminal_id))
-        return [change.TerminalChanged(terminal, appended=terminal.append(event.data))]
+    def _terminal(
+        self,
+        event: model.TerminalUpdate | model.TerminalOutput | model.TerminalBytes,
+        replay: bool,
+    ) -> list[Change]:
+        terminal = self._terminals.told(event)
+        return [] if terminal is None else [change.TerminalChanged(terminal)]
 
 
 def _all_json(items: Iterable[Any]) -> list[dict[str, Any]]:
@@ -472,8 +562,8 @@ _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
     model.CompactionUpdate: Session._compaction,
     model.CompactionSummaryChunk: Session._compaction_chunk,
     model.TerminalUpdate: Session._terminal,
-    model.TerminalOutput: Session._terminal_output,
-    model.TerminalBytes: Session._terminal_bytes,
+    model.TerminalOutput: Session._terminal,
+    model.TerminalBytes: Session._terminal,
     model.TurnStarted: Session._turn_started,
     model.ActionRequired: Session._action_required,
     model.TurnEnded: Session._turn_ended,

@@ -8,12 +8,14 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from attrs import frozen
 
 from acp_sidecar.session.message import Message
-from acp_sidecar.session.question import Permission
+from acp_sidecar.session.question import Elicited, Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
 from acp_sidecar.session.toolcall import ToolCall
 
-EntryType: TypeAlias = Literal["message", "toolCall", "plan", "permission", "notice", "compaction"]
-Record: TypeAlias = Message | ToolCall | Plan | Permission | NoticeEntry | Compaction
+EntryType: TypeAlias = Literal[
+    "message", "toolCall", "plan", "permission", "elicitation", "notice", "compaction"
+]
+Record: TypeAlias = Message | ToolCall | Plan | Permission | Elicited | NoticeEntry | Compaction
 
 R = TypeVar("R", bound=Record)
 

@@ -2,7 +2,7 @@
 
 A block has the field names of the state, and an ``id`` that is unique in the session and
 a ``kind`` that says what it is (``message``, ``toolCall``, ``plan``, ``permission``,
-``notice``, ``compaction``). A tool call's own ``kind`` is under ``toolKind``.
+``elicitation``, ``notice``, ``compaction``). A tool call's own ``kind`` is under ``toolKind``.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from typing import Any, Final
 from acp_sidecar.session.change import (
     Change,
     CompactionChanged,
+    ElicitationChanged,
     MessageChanged,
     NoticeAdded,
     PermissionChanged,
     PlanChanged,
+    TerminalChanged,
     ToolCallChanged,
 )
 from acp_sidecar.session.state import Session
-from acp_sidecar.session.timeline import Entry, Record
+from acp_sidecar.session.timeline import Entry
 
 CUT: Final = 65536
 """Characters of one string that a block carries; the state has all of them."""
+TAIL: Final = 16384
+"""Bytes of a terminal's output that the block of a tool call carries."""
 
 
 def block(session: Session, entry: Entry, *, cut: int | None = CUT) -> dict[str, Any]:
@@ -31,15 +35,12 @@ def block(session: Session, entry: Entry, *, cut: int | None = CUT) -> dict[str,
     Strings longer than ``cut`` characters are shortened to their end, where output is
     newest, and the block says ``truncated: true``. None: nothing is shortened.
     """
-    return record_block(session.record(entry), entry.type, cut=cut)
-
-
-def record_block(record: Record, kind: str, *, cut: int | None = CUT) -> dict[str, Any]:
-    """The block of a record; ``kind`` is the type of its entry."""
+    record = session.record(entry)
     fields = record.to_json()
-    if kind == "toolCall":
+    if entry.type == "toolCall":
         fields["toolKind"] = fields.pop("kind")
-    written = {**fields, "id": record.key, "kind": kind}
+        fields["content"] = _with_terminals(session, fields["content"])
+    written = {**fields, "id": record.key, "kind": entry.type}
     if cut is None:
         return written
     shortener = _Shortener(cut)
@@ -62,13 +63,27 @@ def changed_keys(changes: list[Change]) -> list[str]:
                 keys[plan.key] = None
             case PermissionChanged(permission=permission):
                 keys[permission.key] = None
+            case ElicitationChanged(elicited=elicited):
+                keys[elicited.key] = None
             case NoticeAdded(notice=notice):
                 keys[notice.key] = None
             case CompactionChanged(compaction=compaction):
                 keys[compaction.key] = None
+            case TerminalChanged(terminal=terminal):
+                keys.update(terminal.shown_in)
             case _:
                 pass
     return list(keys)
+
+
+def _with_terminals(session: Session, content: list[Any]) -> list[Any]:
+    """A tool call's content, in which a terminal has what is known of it beside its id."""
+    return [
+        {**item, "terminal": found.to_json(TAIL)}
+        if item.get("type") == "terminal" and (found := session.terminal(item["terminalId"]))
+        else item
+        for item in content
+    ]
 
 
 class _Shortener:

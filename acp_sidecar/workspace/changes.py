@@ -9,8 +9,10 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from acp_sidecar.workspace.entry import State
+from acp_sidecar.workspace.shelf import Kept
 from acp_sidecar.workspace.textdiff import Hunk
 from acp_sidecar.workspace.texts import FileText, Said
+from acp_sidecar.workspace.unkept import UnkeptFile
 
 Status: TypeAlias = Literal["modified", "created", "deleted", "renamed"]
 
@@ -45,15 +47,32 @@ class FileChange:
     binary: bool = False
     old_uri: str | None = None
     """Where the file was, if the agent has moved it."""
+    problem: str | None = None
+    """Why this is not all there is to say of it."""
 
     def to_json(self) -> dict[str, object]:
-        return {
+        shown: dict[str, object] = {
             "uri": self.uri,
             "status": self.status,
             "oldUri": self.old_uri,
             "binary": self.binary,
             "hunks": [hunk.to_json() for hunk in self.hunks],
         }
+        return shown if self.problem is None else {**shown, "problem": self.problem}
+
+
+@frozen(eq=False)
+class EditedFile:
+    """A file that the agent made and the user has edited: a revert would delete it, and so
+    leaves it until the user has said so."""
+
+    id: str
+    """Of the change, as a hunk."""
+    path: Path
+    said: Kept
+    """What it says, of which the user is asked."""
+    problem: str
+    """Why it stays, as it stands among the problems."""
 
 
 @frozen
@@ -64,6 +83,8 @@ class Reviewed:
     reverted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    edited: tuple[EditedFile, ...] = ()
+    """Of the conflicts those that the user can settle by a yes to :meth:`Ledger.delete`."""
 
     def to_json(self) -> dict[str, list[str]]:
         return {
@@ -73,11 +94,23 @@ class Reviewed:
         }
 
 
-def change_of(path: Path, state: State, uri: str, old_uri: str | None) -> FileChange:
+def change_of(
+    path: Path, state: State, uri: str, old_uri: str | None, problem: str | None = None
+) -> FileChange:
     """A changed file as it is shown; ``uri`` is what the editor calls it."""
-    return FileChange(
-        path, uri, _status(state), tuple(_hunks(state)), _binary(state), old_uri=old_uri
-    )
+    status = _status(state)
+    if problem is not None and state.now.is_missing and not state.changed:
+        status = "created"
+    hunks = tuple(_hunks(state))
+    return FileChange(path, uri, status, hunks, _binary(state), old_uri, problem)
+
+
+def unkept_change(file: UnkeptFile, uri: str, why: str) -> FileChange:
+    """A changed file of which nothing is kept."""
+    status: Status = "modified"
+    if file.first is None or file.now is None:
+        status = "created" if file.first is None else "deleted"
+    return FileChange(file.path, uri, status, (), problem=why)
 
 
 def text_of(said: Said) -> str:

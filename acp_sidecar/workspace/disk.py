@@ -28,7 +28,7 @@ _IN_PLACE_INSTEAD: Final = frozenset(
 )
 
 _TEMPORARY: Final = ".acp-sidecar~"
-_CAREFUL: Final = (
+CAREFUL: Final = (
     getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NOCTTY", 0)
@@ -91,12 +91,12 @@ def read(path: Path, limit: int) -> Snapshot:
     """The bytes of a regular file of at most ``limit`` bytes. Raises :class:`FileProblem`."""
     with problems_of(path), Folder.at(path.parent) as folder:
         _regular(folder.stat(path.name), path)
-        handle = folder.open(path.name, os.O_RDONLY | _CAREFUL)
+        handle = folder.open(path.name, os.O_RDONLY | CAREFUL)
         try:
             for _ in range(_READS):
                 before = os.fstat(handle)
                 _regular(before, path)
-                data = _read_all(handle, limit)
+                data = b"" if before.st_size > limit else _read_all(handle, limit)
                 if len(data) > limit or before.st_size > limit:
                     size = max(len(data), before.st_size)
                     raise FileProblem(
@@ -107,6 +107,18 @@ def read(path: Path, limit: int) -> Snapshot:
                 if Stamp.of(before) == Stamp.of(os.fstat(handle)):
                     break
             return Snapshot(data, Stamp.of(before))
+        finally:
+            os.close(handle)
+
+
+def read_head(path: Path, count: int) -> bytes:
+    """The first ``count`` bytes of a regular file. Raises :class:`FileProblem`."""
+    with problems_of(path), Folder.at(path.parent) as folder:
+        _regular(folder.stat(path.name), path)
+        handle = folder.open(path.name, os.O_RDONLY | CAREFUL)
+        try:
+            _regular(os.fstat(handle), path)
+            return os.read(handle, count)
         finally:
             os.close(handle)
 
@@ -219,7 +231,7 @@ def _take_after(folder: Folder, name: str, handle: int, current: Stamp) -> None:
     os.fchmod(handle, mode)
     if hasattr(os, "listxattr"):
         with suppress(OSError):
-            old = folder.open(name, os.O_RDONLY | _CAREFUL)
+            old = folder.open(name, os.O_RDONLY | CAREFUL)
             try:
                 for attribute in os.listxattr(old):
                     with suppress(OSError):
@@ -229,7 +241,7 @@ def _take_after(folder: Folder, name: str, handle: int, current: Stamp) -> None:
 
 
 def _overwrite_in_place(folder: Folder, name: str, data: bytes, current: Stamp) -> None:
-    handle = folder.open(name, os.O_RDWR | _CAREFUL)
+    handle = folder.open(name, os.O_RDWR | CAREFUL)
     try:
         if Stamp.of(os.fstat(handle)) != current:
             raise Moved
@@ -294,7 +306,7 @@ class _Draft:
     @classmethod
     def named(cls, folder: Folder, name: str) -> _Draft:
         own = _temporary(name)
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _CAREFUL
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | CAREFUL
         return cls(folder, folder.open(own, flags, 0o666), own)
 
     def take(self, name: str) -> None:

@@ -11,8 +11,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.gitpatch import PatchError, PatchFile
@@ -108,10 +109,30 @@ class Entry:
     """The state of the file on disk when it was last looked at."""
     by_agent: bool = False
     """Whether the agent has ever changed it, as far as we know."""
-    last_save: int = 0
-    """The last saving by the user that was taken in."""
+    last_sighting: int = 0
+    """The last of what an editor was seen to load or save that was taken in."""
+    agents_stamp: Stamp | None = None
+    """The state of the file on disk that came about while the agent was at work, and that an
+    editor with unsaved changes may not have shown yet."""
     last_write: int = 0
     """The last write through us that has been seen here."""
+    reported: State | None = None
+    """What it was after the last report of a change that had been made before the session heard
+    of the file."""
+    guess: Kept | None = None
+    """What it said before what was last found on disk, should nobody have said yet whether that
+    is the agent's or was saved by the user."""
+    lost: list[tuple[int, State]] = field(factory=list)
+    """States in which hunks waited that the user has changed or taken out since, by a hash of
+    the text; to be found again when the user undoes that."""
+    lost_since: State | None = None
+    """What has become of those; once it is something else they are of no use any more."""
+    problem: str | None = None
+    """Why it cannot be told what it says now."""
+    uri: str | None = None
+    """What it is called while it is not open."""
+    shown: tuple[object, Any] | None = None
+    """What was last shown of it, and from what that was made."""
     busy: bool = False
     """Whether we are at work on it: it is looked at again after that."""
     vanished: tuple[int, State, Stamp | None] | None = None

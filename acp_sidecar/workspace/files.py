@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 from weakref import WeakValueDictionary
@@ -34,7 +34,7 @@ from acp_sidecar.workspace.texts import (
     encode,
     window,
 )
-from acp_sidecar.workspace.unsaved import Unsaved
+from acp_sidecar.workspace.unsaved import Sighting, Unsaved
 from acp_sidecar.workspace.uris import path_key
 
 __all__ = [
@@ -170,12 +170,20 @@ class Files:
             for document in self._documents.all_at_real(path)
         )
 
-    def last_save(self, path: Path) -> tuple[int, str]:
-        """A number that each saving by the user raises, and what was saved; 0 before one."""
-        saved = [
-            (one.save_number, one.last_saved or "") for one in self._documents.all_at_real(path)
-        ]
-        return max(saved, default=(0, ""))
+    def sightings(self, path: Path, after: int = 0) -> Iterator[Sighting]:
+        """What editors were seen to load from a file, or to save in it, oldest first; those
+        with a number beyond ``after``."""
+        return self._unsaved.sightings(path, after)
+
+    def half_written(self, path: Path) -> bool:
+        """Whether an editor may be in the middle of saving a file: some empty it first, or take
+        it away."""
+        return self._unsaved.half_written(path)
+
+    def at_work(self, path: Path) -> bool:
+        """Whether a write of the file is under way, which its writer will tell of."""
+        lock = self._locks.get(path_key(str(path)))
+        return lock is not None and lock.locked()
 
     def author_of(self, path: Path, said: Said) -> tuple[object, int] | None:
         """Whose write it was through which a file came to say this: the ``author`` given to
@@ -219,17 +227,15 @@ class Files:
         whether it was loaded from there or saved."""
         return self._unsaved.just_loaded(path)
 
-    def typed_on(self, path: Path) -> FileText | None:
-        """What is on disk, where unsaved changes were made to exactly that."""
-        return self._unsaved.typed_on(path)
-
     def open_paths(self) -> list[Path]:
         """The files that are open in the editor."""
         return [document.real for document in self._documents.all() if document.real is not None]
 
     def uri_of(self, path: Path) -> str | None:
         """What the editor calls a file it has open."""
-        document = self._documents.at(path)
+        documents = self._documents.all_at_real(path)
+        dirty = (document for document in documents if document.dirty)
+        document = next(dirty, documents[-1] if documents else None)
         return None if document is None else document.uri
 
     # --- changing it ------------------------------------------------------------------------

@@ -216,14 +216,14 @@ class _Step:
         """Compare a stretch anew. A hunk that comes out as it was keeps its id."""
         known = [(patch, tuple(self._old[patch.start : patch.end])) for patch in hit]
         ids: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-        for patch, now in known:
+        for patch, now in reversed(known):
             said = now if patch.left is None else patch.left.lines()
             ids.setdefault((patch.before.lines(), said), []).append(patch.id)
         result: list[Patch] = []
         for a0, a1, b0, b1 in changed_blocks(before, after):
             gone, come = tuple(before[a0:a1]), tuple(after[b0:b1])
             same = ids.get((gone, come))
-            id_ = same.pop(0) if same else self._name(gone, come)
+            id_ = same.pop() if same else self._name(gone, come)
             result.append(Patch(id_, start + b0, b1 - b0, Piece.of(gone)))
         return result
 

@@ -12,12 +12,20 @@ What an agent reports is only believed where the file itself bears it out.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from secrets import token_hex
+from typing import Final
 
 from acp_sidecar.workspace.baselines import Baselines
-from acp_sidecar.workspace.changes import FileChange, Reviewed, change_of, text_of
+from acp_sidecar.workspace.changes import (
+    EditedFile,
+    FileChange,
+    Reviewed,
+    change_of,
+    text_of,
+    unkept_change,
+)
 from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
@@ -25,12 +33,16 @@ from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.restoring import restore
+from acp_sidecar.workspace.restoring import Foreseen, foresee, restore
 from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.taking import Outcome, Part, keep, revert
+from acp_sidecar.workspace.taking import Outcome, Part, delete, keep, revert
+from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
+
+_AT_ONCE: Final = 200
+"""Files that are looked at before others get their turn."""
 
 
 class NoSuchHunk(LookupError):
@@ -132,6 +144,11 @@ class Ledger:
         """The session hears of a file: remember what it says, should that not be known."""
         self._tracked.touch(path)
 
+    def found(self, path: Path, before: Said) -> None:
+        """A file has been changed by the agent, in this turn, and said ``before`` until then.
+        Of one that is known already nothing new is learnt."""
+        self._tracked.found(path, before)
+
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent has written a file through us, after :meth:`touch`."""
         self._tracked.wrote(path, outcome)
@@ -176,23 +193,43 @@ class Ledger:
         later = False
         async with self._lock:
             tracked = self._tracked
-            for path in tuple(tracked.entries) if paths is None else paths:
+            for number, path in enumerate(tuple(tracked.entries) if paths is None else paths, 1):
+                if number % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
                 entry = tracked.entries.get(path)
-                if entry is not None and patient and self._files.just_loaded(path):
+                if entry is not None and patient and self._unclear(path):
                     later = True
                 elif entry is not None:
                     tracked.observe(entry, by_agent=tracked.in_turn)
+            tracked.unkept.observe(by_agent=tracked.in_turn)
             tracked.join_moves()
             self._history.flush(urgent=True)
         return later
 
+    def _unclear(self, path: Path) -> bool:
+        files = self._files
+        return files.just_loaded(path) or files.at_work(path) or files.half_written(path)
+
     # --- what there is ------------------------------------------------------------------------
 
     def changes(self) -> list[FileChange]:
-        """The changed files, in the order in which the session heard of them."""
-        return [
-            self._change(entry) for entry in self._tracked.entries.values() if entry.state.changed
+        """The changed files, in the order in which the session heard of them; last those of
+        which nothing is kept, with the reason."""
+        found = [
+            self._change(entry)
+            for entry in self._tracked.entries.values()
+            if entry.state.changed or entry.problem is not None
         ]
+        unkept = [
+            unkept_change(file, self._uri_of(file.path), why)
+            for file, why in self._tracked.unkept.changed()
+        ]
+        return found + unkept
+
+    def change(self, path: Path) -> FileChange | None:
+        """What has changed in one file; None where nothing has."""
+        entry = self._tracked.entries.get(path)
+        return self._change(entry) if entry is not None and entry.state.changed else None
 
     def diff(self, path: Path) -> tuple[str, str] | None:
         """The texts of a file before and after the agent; None for one that is not known.
@@ -208,9 +245,20 @@ class Ledger:
             return "", ""
 
     @property
-    def paths(self) -> Sequence[Path]:
+    def paths(self) -> Collection[Path]:
         """Every file the session has heard of."""
-        return tuple(self._tracked.entries)
+        return self._tracked.entries.keys()
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a path, which need not be resolved, is that of a known file or of a folder
+        above one."""
+        # A checkout brings thousands of events: names are compared before links are followed.
+        if path.name not in self._tracked.place_names:
+            return False
+        try:
+            return path.parent.resolve() / path.name in self._tracked.places
+        except (OSError, RuntimeError):
+            return path in self._tracked.places
 
     def checkpoints(self) -> list[Checkpoint]:
         """The prompts so far, oldest first; those of earlier processes after :meth:`load`."""
@@ -232,6 +280,8 @@ class Ledger:
         async with self._lock:
             chosen, entries = self._chosen(path, hunk_id)
             parts = [part for entry in entries if (part := keep(entry, chosen))]
+            if hunk_id is None:
+                self._tracked.let_go(path)
             self._undo.done(parts)
             return Reviewed(kept=_ids(parts))
 
@@ -239,7 +289,8 @@ class Ledger:
         """Take a hunk of the agent's, its changes of a file, or all of them back.
 
         The user's own changes stay. A hunk in which the two cannot be told apart, and a file
-        that the agent made and the user has changed, stay as they are and are reported.
+        that the agent made and the user has changed, stay as they are and are reported; such
+        a file goes by :meth:`delete`, after the user was asked.
         Raises :class:`NoSuchHunk`.
         """
         async with self._lock:
@@ -247,6 +298,24 @@ class Ledger:
             chosen, entries = self._chosen(path, hunk_id)
             for entry in self._tracked.in_order(entries):
                 await revert(self._tracked, entry, chosen, outcome, "Revert")
+            if hunk_id is None:
+                outcome.problems += self._tracked.unkept_problems(path)
+            self._undo.done(outcome.parts)
+            for part in outcome.parts:
+                self._news.taken_back(part)
+            self._history.flush()
+            return _reviewed(outcome)
+
+    async def delete(self, files: Iterable[EditedFile]) -> Reviewed:
+        """Delete files of :attr:`Reviewed.edited`, now that the user has agreed to just that.
+
+        Those that say something else than they did when a revert left them stay, and are
+        reported. :meth:`undo` brings back what was deleted.
+        """
+        async with self._lock:
+            outcome = Outcome()
+            for file in files:
+                await delete(self._tracked, file, outcome)
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.taken_back(part)
@@ -285,6 +354,19 @@ class Ledger:
             self._history.flush()
             return _reviewed(outcome)
 
+    async def foresee(self, checkpoint_id: str) -> tuple[list[Foreseen], Reviewed]:
+        """What :meth:`restore` would do now, and what would be in its way.
+
+        Raises ``LookupError`` where there is no such checkpoint.
+        """
+        async with self._lock:
+            tracked = self._tracked
+            tracked.observe_all(by_agent=tracked.in_turn)
+            tracked.join_moves()
+            outcome = Outcome()
+            found = foresee(tracked, list(self._history.since(checkpoint_id)), outcome)
+            return found, _reviewed(outcome)
+
     # --- how --------------------------------------------------------------------------------
 
     def _chosen(
@@ -307,9 +389,15 @@ class Ledger:
         return (hunk_id,), entries
 
     def _change(self, entry: Entry) -> FileChange:
+        uri = self._files.uri_of(entry.path)
+        if uri is None:
+            uri = entry.uri = entry.uri or path_to_uri(self._spelled(entry.path))
         origin = entry.state.origin
         old = None if origin is None else self._uri_of(origin.path)
-        return change_of(entry.path, entry.state, self._uri_of(entry.path), old)
+        if entry.shown is None or entry.shown[0] != (entry.state, uri, old, entry.problem):
+            change = change_of(entry.path, entry.state, uri, old, entry.problem)
+            entry.shown = (entry.state, uri, old, entry.problem), change
+        return entry.shown[1]
 
     def _uri_of(self, path: Path) -> str:
         return self._files.uri_of(path) or path_to_uri(self._spelled(path))
@@ -321,6 +409,7 @@ def _reviewed(outcome: Outcome) -> Reviewed:
         _ids(part for part in outcome.parts if part.reverted),
         tuple(outcome.conflicts),
         tuple(outcome.problems),
+        tuple(outcome.edited),
     )
 
 

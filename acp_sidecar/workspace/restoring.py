@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from attrs import evolve, frozen
 
@@ -12,9 +13,18 @@ from acp_sidecar.workspace.history import Version
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.taking import Outcome, Part, conflicts_of, taken_back, why_not
-from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.taking import Outcome, Part, conflicts_of, taken_back
+from acp_sidecar.workspace.texts import Missing, Said
 from acp_sidecar.workspace.tracked import Tracked
+
+
+@frozen
+class Foreseen:
+    """What a restore would do to a file."""
+
+    path: Path
+    change: Literal["modified", "created", "deleted"]
+    """``created``: the file is not there now, and would be."""
 
 
 @frozen
@@ -31,18 +41,7 @@ async def restore(
 
     What the user has changed too stays, and is told in ``outcome``.
     """
-    plans: list[_Plan] = []
-    for path, versions in files:
-        entry = tracked.touch(path)
-        if entry is None:
-            continue
-        try:
-            plan = _plan(entry, versions, outcome)
-        except FileProblem as problem:
-            outcome.failed((), problem)
-            continue
-        if plan is not None:
-            plans.append(plan)
+    plans = _plans(tracked, files, outcome)
     # What returns goes first, lest a file that has moved be nowhere.
     for plan in sorted(plans, key=lambda plan: plan.entry.state.now.is_missing, reverse=True):
         entry, pre = plan.entry, plan.entry.state
@@ -61,6 +60,41 @@ async def restore(
             part.entry.state = part.post = evolve(part.entry.state, origin=None)
 
 
+def foresee(
+    tracked: Tracked, files: Sequence[tuple[Path, list[Version]]], outcome: Outcome
+) -> list[Foreseen]:
+    """What :func:`restore` would do now; what would stay is told in ``outcome``."""
+    found: list[Foreseen] = []
+    for plan in _plans(tracked, files, outcome):
+        now = plan.entry.state.now
+        if not same(plan.target, now.get()):
+            change: Literal["modified", "created", "deleted"] = "modified"
+            if now.is_missing:
+                change = "created"
+            elif isinstance(plan.target, Missing):
+                change = "deleted"
+            found.append(Foreseen(plan.entry.path, change))
+    return found
+
+
+def _plans(
+    tracked: Tracked, files: Sequence[tuple[Path, list[Version]]], outcome: Outcome
+) -> list[_Plan]:
+    plans: list[_Plan] = []
+    for path, versions in files:
+        entry = tracked.touch(path)
+        if entry is None:
+            continue
+        try:
+            plan = _plan(entry, versions, outcome)
+        except FileProblem as problem:
+            outcome.failed((), problem)
+            continue
+        if plan is not None:
+            plans.append(plan)
+    return plans
+
+
 def _plan(entry: Entry, versions: Sequence[Version], outcome: Outcome) -> _Plan | None:
     state = _replayed(entry.path, versions)
     now = entry.state.now.get()
@@ -68,7 +102,7 @@ def _plan(entry: Entry, versions: Sequence[Version], outcome: Outcome) -> _Plan 
         state = Changer(Shelf()).moved(entry.path, state, now, "user")
     stuck = conflicts_of(state, set(state.ids()))
     if stuck:
-        outcome.failed(stuck, why_not(entry.path, state))
+        outcome.stuck(entry, state, stuck)
     left = set(stuck)
     ids = tuple(id_ for id_ in state.ids() if id_ not in left)
     if not ids:

@@ -60,9 +60,21 @@ def common_suffix(a: S, b: S) -> int:
     return low
 
 
-def changed_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Block]:
-    """The stretches in which ``a`` and ``b`` differ: sorted, apart from one another."""
-    work = _Work((len(a) + len(b) + 64) * _PASSES)
+class Steps:
+    """What searches may still spend that have one budget for all of them."""
+
+    def __init__(self) -> None:
+        self.left = _MYERS_STEPS
+
+
+def changed_blocks(
+    a: Sequence[Hashable], b: Sequence[Hashable], steps: Steps | None = None
+) -> list[Block]:
+    """The stretches in which ``a`` and ``b`` differ: sorted, apart from one another.
+
+    ``steps`` is shared by the comparisons that are part of one; by default each has its own.
+    """
+    work = _Work((len(a) + len(b) + 64) * _PASSES, steps or Steps())
     blocks: list[Block] = []
     waiting: list[Block] = [(0, len(a), 0, len(b))]
     while waiting:
@@ -89,9 +101,9 @@ def changed_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Block]:
 class _Work:
     """What a comparison may still spend."""
 
-    def __init__(self, looked: int) -> None:
+    def __init__(self, looked: int, steps: Steps) -> None:
         self.looked = looked
-        self.steps = _MYERS_STEPS
+        self.steps = steps
 
 
 def _between(anchors: list[tuple[int, int]], a0: int, a1: int, b0: int, b1: int) -> list[Block]:
@@ -173,7 +185,7 @@ def _myers(
     furthest = {1: 0}
     history: list[dict[int, int]] = []
     for depth in range(min(n + m, _MYERS_DEPTH) + 1):
-        if work.steps < 0:
+        if work.steps.left < 0:
             break
         history.append(dict(furthest))
         for k in range(-depth, depth + 1, 2):
@@ -187,7 +199,7 @@ def _myers(
                 x += 1
                 y += 1
             furthest[k] = x
-            work.steps -= 1 + x - start
+            work.steps.left -= 1 + x - start
             if x >= n and y >= m:
                 return _trace(history, a0, n, b0, m)
     return [(a0, a1, b0, b1)]

@@ -207,6 +207,11 @@ class Kept:
         return evolve(said, data=content)
 
     @property
+    def bare(self) -> Said:
+        """All but, where that is on the shelf, the content."""
+        return self._said
+
+    @property
     def is_text(self) -> bool:
         return self.kind == "text"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from attrs import define, evolve, field
 
-from acp_sidecar.workspace.entry import Entry, State, lines_of, text_of_lines
+from acp_sidecar.workspace.changes import EditedFile
+from acp_sidecar.workspace.entry import Entry, State, lines_of, same, text_of_lines
 from acp_sidecar.workspace.files import FileText, Missing
 from acp_sidecar.workspace.hunks import without
 from acp_sidecar.workspace.problems import FileProblem
@@ -33,6 +34,16 @@ class Outcome:
     parts: list[Part] = field(factory=list)
     conflicts: list[str] = field(factory=list)
     problems: list[str] = field(factory=list)
+    edited: list[EditedFile] = field(factory=list)
+
+    def stuck(self, entry: Entry, state: State, ids: Collection[str]) -> None:
+        """These are in conflict. ``state``: that of the file, or the one it is judged by."""
+        problem = why_not(entry.path, state, unsaved=entry.state.now.source == "buffer")
+        self.failed(ids, problem)
+        if state.created and entry.state.now.source == "disk":
+            self.edited += [
+                EditedFile(id_, entry.path, entry.state.now, str(problem)) for id_ in ids
+            ]
 
     def failed(self, ids: Collection[str], problem: object) -> None:
         self.conflicts += ids
@@ -69,7 +80,7 @@ async def revert(
         ids = [id_ for id_ in ids if state.origin is None or id_ != state.origin.id]
     stuck = conflicts_of(state, set(ids))
     if stuck:
-        outcome.failed(stuck, why_not(entry.path, state))
+        outcome.stuck(entry, state, stuck)
         left = set(stuck)
         ids = [id_ for id_ in ids if id_ not in left]
     if ids:
@@ -95,9 +106,34 @@ def conflicts_of(state: State, ids: Collection[str]) -> list[str]:
     return stuck
 
 
-def why_not(path: Path, state: State) -> FileProblem:
-    """Why a conflict is one."""
-    if state.created:
+async def delete(tracked: Tracked, file: EditedFile, outcome: Outcome) -> None:
+    """Delete a file that the user has edited, by the user's word; what it said comes back by
+    an undo. One that says something else than when the user was asked stays."""
+    entry = tracked.entries.get(file.path)
+    if entry is None:
+        return
+    tracked.observe(entry, by_agent=tracked.in_turn)
+    pre = entry.state
+    try:
+        if not same(file.said.get(), pre.now.get()):
+            changed = FileProblem("changed", file.path, "It has changed since you were asked")
+            outcome.failed([file.id], changed)
+            return
+        await tracked.become(entry, tracked.changer.clean(Missing(file.path)), "Delete")
+    except FileProblem as problem:
+        outcome.failed([file.id], problem)
+        return
+    outcome.parts.append(Part(entry, pre, entry.state, (file.id,), reverted=True))
+
+
+def why_not(path: Path, state: State, *, unsaved: bool = False) -> FileProblem:
+    """Why a conflict is one. ``unsaved``: the user's part of it is not saved."""
+    if state.created and unsaved:
+        message = (
+            "The agent made this file and you have unsaved changes in it, so it is not deleted. "
+            "Save it first"
+        )
+    elif state.created:
         message = "You have edited this file since the agent made it, so it is not deleted"
     elif state.whole is not None:
         message = "You have changed this file since the agent did"

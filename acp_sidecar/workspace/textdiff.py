@@ -2,8 +2,12 @@
 
 Edits: equal characters at both ends go first, then the lines between are aligned
 (:mod:`acp_sidecar.workspace.sequences`), then words within a changed stretch where that
-leaves most of it standing. A stretch longer than ``_WORDS_UP_TO`` characters (a file of
-one long line) is only trimmed: one edit from the first to the last difference.
+leaves most of it standing.
+
+Where that would take too long the edits get longer, never wrong. A stretch longer than
+``_WORDS_UP_TO`` characters (a file of one long line), or of more than ``_WORDS_OF_LINES``
+lines, is only trimmed: one edit from its first to its last difference. Lines in which the
+search has spent its budget (:mod:`acp_sidecar.workspace.sequences`) are replaced as a whole.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from acp_sidecar.workspace.positions import (
 )
 from acp_sidecar.workspace.sequences import (
     Block,
+    Steps,
     changed_blocks,
     common_prefix,
     common_suffix,
@@ -35,7 +40,8 @@ _WORDS_OF_LINES: Final = 400
 """More changed lines in a row have been written anew."""
 _EDIT_IS_WORTH: Final = 16
 """Characters that an edit more has to leave alone."""
-_ENDS: Final = re.compile(r"\r+\n")
+# From the first \r on only: else a text of nothing but those is gone through again at each.
+_ENDS: Final = re.compile(r"(?<!\r)\r+\n")
 _WORD: Final = re.compile(r"\r\n|\w+|[^\w]")
 
 
@@ -64,11 +70,13 @@ def edits(old: str, new: str, encoding: Encoding, rule: LineRule = "lsp") -> lis
     old, new = old[: len(old) - final], new[: len(new) - final]
     head, old_tail, new_tail = _trim(old, new)
     old_middle, new_middle = old[head:old_tail], new[head:new_tail]
+    # Words are compared stretch by stretch, and there may be very many stretches.
+    steps = Steps()
     if "\n" not in old_middle and "\r" not in old_middle:
         # A change within one line: no lines to align.
-        spans = list(_within(old_middle, new_middle, head))
+        spans = list(_within(old_middle, new_middle, head, steps))
     else:
-        spans = list(_spans(old, new, head, old_tail, new_tail))
+        spans = list(_spans(old, new, head, old_tail, new_tail, steps))
     return [
         TextEdit(Range(index.position(start), index.position(end)), text)
         for start, end, text in spans
@@ -225,7 +233,7 @@ def _before(text: str, offset: int) -> str:
 
 
 def _spans(
-    old: str, new: str, head: int, old_tail: int, new_tail: int
+    old: str, new: str, head: int, old_tail: int, new_tail: int, steps: Steps
 ) -> Iterator[tuple[int, int, str]]:
     """Replacements as (start, end, text), offsets in ``old``; lines first, then words."""
     start = _line_start(old, head)
@@ -236,7 +244,7 @@ def _spans(
     for a0, a1, b0, b1 in changed_blocks(old_lines, new_lines):
         offset += sum(map(len, old_lines[done:a0]))
         before = "".join(old_lines[a0:a1])
-        yield from _within(before, "".join(new_lines[b0:b1]), offset)
+        yield from _within(before, "".join(new_lines[b0:b1]), offset, steps)
         offset += len(before)
         done = a1
 
@@ -253,7 +261,7 @@ def _line_ends(old: str, new: str, old_tail: int, new_tail: int) -> tuple[int, i
     return newline + 1, new_tail + (newline + 1 - old_tail)
 
 
-def _within(old: str, new: str, offset: int) -> Iterator[tuple[int, int, str]]:
+def _within(old: str, new: str, offset: int, steps: Steps) -> Iterator[tuple[int, int, str]]:
     """Replacements inside of a changed stretch that starts at ``offset``."""
     head, old_tail, new_tail = _trim(old, new)
     old, new = old[head:old_tail], new[head:new_tail]
@@ -261,7 +269,7 @@ def _within(old: str, new: str, offset: int) -> Iterator[tuple[int, int, str]]:
     worth_it = max(len(old), len(new)) <= _WORDS_UP_TO and old.count("\n") <= _WORDS_OF_LINES
     if old and new and worth_it:
         before, after = _WORD.findall(old), _WORD.findall(new)
-        blocks = changed_blocks(before, after)
+        blocks = changed_blocks(before, after, steps)
         put_in = sum(len(word) for _, _, b0, b1 in blocks for word in after[b0:b1])
         if len(new) - put_in > _EDIT_IS_WORTH * (len(blocks) - 1) > 0:
             done = 0

@@ -26,14 +26,20 @@ from acp_sidecar.workspace.entry import (
 from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.hunks import Who
+from acp_sidecar.workspace.moves import Gone, inode, is_moved
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.shelf import Shelf
-from acp_sidecar.workspace.texts import BOM, Said
+from acp_sidecar.workspace.shelf import Kept, Shelf
+from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.unkept import MOST_FILES, Unkept
 
 log = logging.getLogger(__name__)
 
 _PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
 """Names of files that agents write first and then put in the place of another."""
+
+_LOST_KEPT: Final = 16
+_NO_FILES: Final = frozenset({"directory", "special", "invalid"})
+"""Kinds of problems of what is no file at all."""
 
 Listener: TypeAlias = Callable[[Entry, State, Who], None]
 """Told that a file has come to say something else, what it was before, and by whose hand."""
@@ -49,6 +55,12 @@ class Tracked:
         self.turn = 0
         self.in_turn = False
         self._author = author
+        self.unkept = Unkept()
+        self.places: set[Path] = set()
+        """The files, and the folders above them."""
+        self.place_names: set[str] = set()
+        self._by_inode: dict[tuple[int, int], dict[Path, Entry]] = {}
+        """The files by what they last were on disk."""
         self._late: list[tuple[Path, WriteOutcome]] = []
         self._listeners: list[Listener] = []
         self._followers: list[Callable[[Path, Path], None]] = []
@@ -73,18 +85,38 @@ class Tracked:
         entry = self.entries.get(path)
         if entry is not None or is_temporary(path.name) or _PASSING.fullmatch(path.name):
             return entry
-        said = self.said(path)
-        if said is None:
+        if len(self.entries) >= MOST_FILES:
+            self.unkept.add(path, f"Of more than {MOST_FILES:,} files nothing is kept for review")
             return None
-        entry = Entry(path, self.changer.clean(said), self.turn, disk.stamp(path))
-        entry.last_save, _ = self.files.last_save(path)
+        said = self.said(path)
+        if isinstance(said, FileProblem):
+            if said.kind not in _NO_FILES:
+                self.unkept.add(path, f"It cannot be kept for review: {said}")
+            return None
+        if not self.unkept.release(path):
+            return None
+        entry = Entry(path, self.changer.clean(said), self.turn, None)
+        self._stamped(entry, disk.stamp(path))
+        self._seen_so_far(entry)
         old = self._moved_here(entry)
-        self.entries[path] = entry
+        self._enter(entry)
         if old is not None:
             self.observe(old, by_agent=True)
             entry.appeared = self.turn
             self.put(entry, self.changer.reported(path, entry.state, Missing(path)), "agent")
         return entry
+
+    def found(self, path: Path, before: Said) -> None:
+        """A file that nobody has spoken of said ``before`` until the agent changed it."""
+        if path in self.entries or is_temporary(path.name) or _PASSING.fullmatch(path.name):
+            return
+        stamp = None if isinstance(before, Missing) else before.stamp
+        entry = Entry(path, self.changer.clean(before), self.turn, stamp)
+        self.entries[path] = entry
+        self.observe(entry, by_agent=True)
+        if entry.state.now.is_missing and not entry.state.changed:
+            # It has come and gone: nothing of it is worth a word.
+            del self.entries[path]
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent has written a file through us."""
@@ -92,20 +124,21 @@ class Tracked:
         if entry is None:
             before = outcome.before
             entry = Entry(path, self.changer.clean(before), self.turn, None)
-            entry.last_save, _ = self.files.last_save(path)
-            self.entries[path] = entry
+            self._seen_so_far(entry)
+            self._enter(entry)
         if entry.busy:
             self._late.append((path, outcome))
             return
         if outcome.where != "nowhere":
             # It may have written the disk by itself just before.
-            self._take_saved(entry)
+            self._take_sightings(entry, by_agent=self.in_turn, until=outcome.after)
             before = outcome.before
             its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
             self.move(entry, before, "agent" if its else "user")
             self.move(entry, outcome.after, "agent")
+            entry.guess = None
             entry.last_write = self.files.last_write(path)
-            entry.stamp = outcome.after.stamp or entry.stamp
+            self._stamped(entry, outcome.after.stamp or entry.stamp)
         self.observe(entry, by_agent=self.in_turn)
 
     def reported(self, path: Path, old_text: str | None, new_text: str) -> None:
@@ -121,17 +154,23 @@ class Tracked:
         self, path: Path, before_it: Callable[[FileText], FileText | Missing | None]
     ) -> None:
         entry = self.touch(path)
-        if entry is None or entry.heard_in_turn != self.turn or entry.state.changed:
+        if entry is None or entry.heard_in_turn != self.turn:
             return
-        now = entry.state.now.get()
+        # Of several places in a file each may be told on its own.
+        again = entry.state is entry.reported
+        if not again and (entry.reported is not None or entry.state.changed):
+            return
+        now = entry.state.baseline() if again else entry.state.now.get()
         before = before_it(now) if isinstance(now, FileText) else None
         if before is not None:
             self.put(entry, self.changer.reported(path, entry.state, before), "agent")
+            entry.heard_in_turn, entry.reported = self.turn, entry.state
 
     def observe_all(self, *, by_agent: bool) -> None:
         """Look at every file again."""
         for entry in tuple(self.entries.values()):
             self.observe(entry, by_agent=by_agent)
+        self.unkept.observe(by_agent=by_agent)
 
     def observe(self, entry: Entry, *, by_agent: bool) -> None:
         """Take in what a file says now.
@@ -140,28 +179,69 @@ class Tracked:
         is the user's: what an agent puts there comes through :meth:`wrote`.
         """
         now = entry.state.now
-        if entry.busy or self.files.still(entry.path, now.stamp, missing=now.is_missing):
+        if entry.busy or self.files.at_work(entry.path):
+            return
+        fresh = any(True for _ in self.files.sightings(entry.path, entry.last_sighting))
+        if not fresh and self.files.still(entry.path, now.stamp, missing=now.is_missing):
+            entry.problem = None
+            return
+        if not by_agent and not fresh and self.files.half_written(entry.path):
             return
         stamp, before = disk.stamp(entry.path), entry.stamp
-        entry.stamp = stamp
+        self._stamped(entry, stamp)
         said = self.said(entry.path)
-        if said is None:
+        if isinstance(said, FileProblem):
+            entry.problem = f"It cannot be reviewed as it is: {said}"
             return
-        self._take_saved(entry)
-        if stamp != before and isinstance(said, FileText) and said.source == "buffer":
-            between = self.files.typed_on(entry.path)
-            if between is not None:
-                self._take_in(entry, between, before, by_agent=by_agent)
-        self._take_in(entry, said, before, by_agent=by_agent and stamp != before)
+        entry.problem = None
+        if by_agent and stamp != before and isinstance(said, FileText) and said.source == "buffer":
+            entry.agents_stamp = stamp
+        self._take_sightings(entry, by_agent=by_agent)
+        its = (by_agent and stamp != before) or self._came_to_light(entry, said)
+        self._take_in(entry, said, before, by_agent=its)
 
-    def _take_saved(self, entry: Entry) -> None:
-        """What the user has saved since is theirs, also where it has been written over."""
-        number, saved = self.files.last_save(entry.path)
-        if number <= entry.last_save:
-            return
-        entry.last_save = number
-        text = FileText(saved.removeprefix(BOM), "buffer")
-        self._take_in(entry, text, entry.stamp, by_agent=False)
+    def _seen_so_far(self, entry: Entry) -> None:
+        for sighting in self.files.sightings(entry.path):
+            entry.last_sighting = sighting.number
+
+    def _take_sightings(
+        self, entry: Entry, *, by_agent: bool, until: FileText | None = None
+    ) -> None:
+        """What editors have loaded and saved since the file was last looked at, in order.
+
+        What the user has saved is theirs, also where it has been written over; what an editor
+        has loaded came from somebody else, also where the user has typed on since. ``until``:
+        what came later than this is known otherwise.
+        """
+        for sighting in self.files.sightings(entry.path, entry.last_sighting):
+            if until is not None and same(sighting.said, until):
+                break
+            entry.last_sighting = sighting.number
+            if sighting.saved:
+                if entry.guess is not None:
+                    # Found on disk in the middle of the saving, or overwritten by it.
+                    self.move(entry, entry.guess.get(), "agent")
+                self._take_in(entry, sighting.said, entry.stamp, by_agent=False)
+                continue
+            if sighting.perhaps:
+                if same(sighting.said, entry.state.now.get()):
+                    entry.guess = None
+                continue
+            if sighting.given_up is not None:
+                self._take_in(entry, sighting.given_up, entry.stamp, by_agent=False)
+            its = by_agent or self._came_to_light(entry, sighting.said)
+            guess = entry.guess if sighting.doubtful else None
+            self._take_in(entry, sighting.said, entry.stamp, by_agent=its)
+            entry.guess = guess
+        if until is not None:
+            self._seen_so_far(entry)
+
+    def _came_to_light(self, entry: Entry, said: Said) -> bool:
+        """Whether a file says what came to be on disk while the agent was at work, and was
+        hidden by unsaved changes."""
+        if not isinstance(said, FileText) or said.stamp is None:
+            return False
+        return said.stamp == entry.agents_stamp
 
     def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
         author, number = self.files.author_of(entry.path, said) or (None, 0)
@@ -170,34 +250,64 @@ class Tracked:
             by_agent = author is self._author
         elif isinstance(said, FileText):
             by_agent = by_agent and self._is_agents(entry, said)
-        self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
+        guess, before = entry.guess, entry.state.now
+        changed = self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
+        if changed and by_agent and not number:
+            entry.guess = guess or before
 
     def _is_agents(self, entry: Entry, said: FileText) -> bool:
         """Whether a text that a file has come to say can be the agent's."""
         return said.source == "disk" and not self.files.saved_by_user(entry.path, said.text)
 
-    def said(self, path: Path) -> Said | None:
-        """What a file says now; None where that is neither text nor bytes to be had."""
+    def said(self, path: Path) -> Said | FileProblem:
+        """What a file says now, or why that cannot be had."""
         try:
             return self.files.peek(path)
         except FileProblem as problem:
             if problem.kind != "encoding":
-                return None
+                return problem
         try:
             return self.files.raw(path) or Missing(path)
-        except FileProblem:
-            return None
+        except FileProblem as problem:
+            return problem
+
+    def unkept_problems(self, path: Path | None) -> list[str]:
+        """Why files that have changed, this one or all, cannot be taken back."""
+        lost = [
+            (entry.path, entry.problem)
+            for entry in self.entries.values()
+            if entry.problem is not None and not entry.state.changed
+        ]
+        unkept = [(file.path, why) for file, why in self.unkept.changed()]
+        return [f"{each}: {why}" for each, why in (*lost, *unkept) if path in (None, each)]
+
+    def let_go(self, path: Path | None) -> None:
+        """What such files say now, this one or all, is as it should be."""
+        for entry in tuple(self.entries.values()):
+            if entry.problem is not None and not entry.state.changed and path in (None, entry.path):
+                del self.entries[entry.path]
+                self.unkept.add(entry.path, entry.problem)
+        self.unkept.keep(path)
 
     # --- what becomes of them --------------------------------------------------------------
 
-    def move(self, entry: Entry, said: Said, who: Who, *, stamp: Stamp | None = None) -> None:
-        """A file says ``said`` now, by ``who``'s hand. ``stamp``: of the file before."""
+    def move(self, entry: Entry, said: Said, who: Who, *, stamp: Stamp | None = None) -> bool:
+        """A file says ``said`` now, by ``who``'s hand; whether that is something else than
+        before. ``stamp``: of the file before."""
         old = entry.state
+        if entry.lost_since is not old or who != "user":
+            entry.lost.clear()
         try:
-            state = self.changer.moved(entry.path, old, said, who)
+            if not same(said, old.now.get()):
+                entry.guess = None
+            state = self._as_it_was(entry, said) or self.changer.moved(entry.path, old, said, who)
+            entry.lost_since = state
             if same(said, old.now.get()):
                 entry.state = state
-                return
+                return False
+            if who == "user" and _loses(old, state):
+                entry.lost.append((_hash(old.now.get()), old))
+                del entry.lost[:-_LOST_KEPT]
         except FileProblem as problem:
             log.warning("%s: its changes so far are forgotten", problem)
             state = self.changer.clean(said)
@@ -207,6 +317,17 @@ class Tracked:
             elif old.now.is_missing:
                 entry.appeared = self.turn
         self.put(entry, state, who)
+        return True
+
+    def _as_it_was(self, entry: Entry, said: Said) -> State | None:
+        """The state in which a file said this, where the user has undone what they did to it."""
+        if not entry.lost:
+            return None
+        wanted = _hash(said)
+        for key, state in reversed(entry.lost):
+            if key == wanted and same(state.now.get(), said):
+                return evolve(state, now=Kept.of(said, self.changer.shelf))
+        return None
 
     def put(self, entry: Entry, state: State, who: Who) -> None:
         """A file is in another state now, by ``who``'s hand."""
@@ -246,9 +367,11 @@ class Tracked:
                 return
             await self._write(entry, old, said, label)
             actual = self.said(entry.path)
-            entry.stamp = disk.stamp(entry.path)
+            self._stamped(entry, disk.stamp(entry.path))
             entry.last_write = self.files.last_write(entry.path)
-            if actual is None:
+            entry.guess = None
+            self._seen_so_far(entry)
+            if isinstance(actual, FileProblem):
                 self.put(entry, state, who)
                 return
             if not same(said, actual):
@@ -277,7 +400,7 @@ class Tracked:
     def join_moves(self) -> None:
         """Find the files that the agent has moved in this turn: the old path is gone, and the
         new one has come with the same content."""
-        gone = [entry for entry in self.entries.values() if self._has_vanished(entry)]
+        gone = Gone(entry for entry in self.entries.values() if self._has_vanished(entry))
         if not gone:
             return
         for entry in tuple(self.entries.values()):
@@ -286,21 +409,21 @@ class Tracked:
                 continue
             if not entry.state.created or entry.state.origin is not None:
                 continue
-            old = next((each for each in gone if self._is_same_file(each, entry)), None)
+            old = gone.find(entry)
             if old is not None:
-                gone.remove(old)
                 self._join(old, entry)
 
     def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries, those that have moved after what has taken their old place."""
         order: dict[Path, Entry] = {}
+        chosen = set(entries)
         for entry in entries:
             chain: dict[Path, Entry] = {}
             while entry.path not in order and entry.path not in chain:
                 chain[entry.path] = entry
                 origin = entry.state.origin
                 before = None if origin is None else self.entries.get(origin.path)
-                if before is None or before not in entries:
+                if before is None or before not in chosen:
                     break
                 entry = before
             order |= dict(reversed(chain.items()))
@@ -309,32 +432,19 @@ class Tracked:
     def _has_vanished(self, entry: Entry) -> bool:
         state = entry.state
         return (
-            entry.vanished is not None
-            and entry.vanished[0] == self.turn
-            and state.now.is_missing
-            and not state.conflict
+            entry.vanished is not None and entry.vanished[0] == self.turn and state.now.is_missing
         )
-
-    def _is_same_file(self, old: Entry, new: Entry) -> bool:
-        if old.vanished is None or old.path == new.path:
-            return False
-        _, state, stamp = old.vanished
-        if _is_moved(stamp, new.stamp):
-            return True
-        try:
-            before, after = state.now.get(), new.state.now.get()
-        except FileProblem:
-            return False
-        empty = isinstance(after, FileText) and not after.text
-        return not empty and same(before, after)
 
     def _join(self, old: Entry, new: Entry) -> None:
         assert old.vanished is not None
         was = old.vanished[1]
         old.vanished = None
         if was.created:
-            # It has only ever been the agent's.
+            # It has only ever been the agent's, but for what the user has done to it.
             old.state = self.changer.clean(Missing(old.path))
+            if was.whole is not None and was.whole.conflict and new.state.whole is not None:
+                whole = evolve(was.whole, id=new.state.whole.id)
+                new.state = evolve(new.state, whole=whole)
             return
         origin: Origin | None = was.origin or self.changer.origin(new.path, old.path)
         if origin is not None and origin.path == new.path:
@@ -348,15 +458,31 @@ class Tracked:
         """The known file that has been moved to where the session now hears of one."""
         if not self.in_turn or entry.stamp is None:
             return None
-        for old in self.entries.values():
-            if _is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
+        for old in tuple(self._by_inode.get(inode(entry.stamp), {}).values()):
+            if is_moved(old.stamp, entry.stamp) and disk.stamp(old.path) is None:
                 return old
         return None
 
+    def _enter(self, entry: Entry) -> None:
+        self.entries[entry.path] = entry
+        self.places.update((entry.path, *entry.path.parents))
+        self.place_names.update((entry.path.name, *(each.name for each in entry.path.parents)))
 
-def _is_moved(old: Stamp | None, new: Stamp | None) -> bool:
-    """Whether two paths have been, one after the other, the one name of a file. The inode
-    alone does not tell: it is given to the next file as soon as it is free."""
-    if old is None or new is None or old.links != 1 or new.links != 1:
-        return False
-    return old == new
+    def _stamped(self, entry: Entry, stamp: Stamp | None) -> None:
+        """The file is in this state on disk."""
+        if entry.stamp is not None:
+            self._by_inode.get(inode(entry.stamp), {}).pop(entry.path, None)
+        if stamp is not None:
+            self._by_inode.setdefault(inode(stamp), {})[entry.path] = entry
+        entry.stamp = stamp
+
+
+def _loses(old: State, new: State) -> bool:
+    """Whether hunks of one state are gone from the next, or in conflict there."""
+    return {(patch.id, patch.conflict) for patch in old.patches} != {
+        (patch.id, patch.conflict) for patch in new.patches
+    }
+
+
+def _hash(said: Said) -> int:
+    return hash(re.sub(r"\r\n?", "\n", said.text)) if isinstance(said, FileText) else 0

@@ -39,17 +39,17 @@ class Undo:
         outcome = Outcome()
         if not self._steps:
             return outcome
-        failed: list[Part] = []
+        failed: dict[Part, None] = {}
         step = self._steps.pop()
         for part in reversed(step):
             try:
                 await self._restore(part)
             except FileProblem as problem:
-                failed.append(part)
+                failed[part] = None
                 outcome.failed(part.ids, problem)
                 continue
         outcome.parts = [part for part in step if part not in failed]
-        self.done(failed[::-1])
+        self.done([part for part in step if part in failed])
         return outcome
 
     async def _restore(self, part: Part) -> None:
@@ -127,7 +127,7 @@ def _as_before(patches: Iterable[Patch], now: Sequence[Patch], pre: State) -> It
     """Hunks with the ids and conflicts they had: those that stayed, and those that came back."""
     there = {patch.id: patch for patch in now}
     known: dict[tuple[int, tuple[str, ...]], list[Patch]] = {}
-    for patch in pre.patches:
+    for patch in reversed(pre.patches):
         if patch.id not in there:
             known.setdefault((patch.count, patch.before.lines()), []).append(patch)
     for patch in patches:
@@ -137,7 +137,7 @@ def _as_before(patches: Iterable[Patch], now: Sequence[Patch], pre: State) -> It
             continue
         back = known.get((patch.count, patch.before.lines()))
         if back:
-            yield evolve(back.pop(0), start=patch.start)
+            yield evolve(back.pop(), start=patch.start)
         else:
             yield evolve(patch, before=Piece.of(patch.before.lines()))
 

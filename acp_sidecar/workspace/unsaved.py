@@ -7,12 +7,15 @@ restart of ours, from its own backup), and loads files anew without a word about
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
+
+from attrs import evolve, frozen
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
@@ -20,12 +23,39 @@ from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import alike
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.texts import BOM, FileText, Missing, decode
-from acp_sidecar.workspace.uris import uri_key
+from acp_sidecar.workspace.uris import path_key, uri_key
 
 _TEXTS_REMEMBERED: Final = 1024
 _CLOSED_REMEMBERED: Final = 32
 _SAVING_SECONDS: Final = 0.1
 """Within which an editor that has written a file says so."""
+_REOPENING_SECONDS: Final = 0.05
+"""Within which an editor that loads a file anew by closing and opening it does the latter."""
+_SIGHTINGS_KEPT: Final = 8
+_SIGHTINGS_SIZE: Final = 50_000_000
+"""Characters of all texts that editors were seen to load or save."""
+
+
+@frozen
+class Sighting:
+    """What an editor was seen to load from a file, or to save in it."""
+
+    number: int
+    """They count on over all files."""
+    said: FileText
+    saved: bool
+    """By the user; otherwise it was loaded."""
+    perhaps: bool = False
+    """It was opened so, and was not on disk when we heard of it."""
+    given_up: FileText | None = None
+    """What was loaded replaced unsaved changes that had been made to this."""
+    settled: float = 0.0
+    """When it can be told that it was not the user's saving, by the monotonic clock."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the word of a saving may still be to come."""
+        return self.settled > time.monotonic()
 
 
 class Unsaved:
@@ -41,6 +71,11 @@ class Unsaved:
         self._loads: WeakKeyDictionary[Document, tuple[Stamp, float]] = WeakKeyDictionary()
         self._once_on_disk: OrderedDict[bytes, None] = OrderedDict()
         self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
+        self._closed_clean: OrderedDict[str, float] = OrderedDict()
+        self._unsaved: WeakSet[Document] = WeakSet()
+        self._numbers = itertools.count(1)
+        self._sightings: OrderedDict[str, list[Sighting]] = OrderedDict()
+        self._size = 0
         documents.subscribe(self._opened, to=("open",))
         documents.subscribe(self._changed, to=("change",))
         documents.subscribe(self._saved, to=("save",))
@@ -109,15 +144,25 @@ class Unsaved:
             if document in self._loads
         )
 
-    def typed_on(self, path: Path) -> FileText | None:
-        """What is on disk, where the editor had loaded that before the user went on."""
+    def half_written(self, path: Path) -> bool:
+        """Whether a file that an editor shows has become empty, or is gone, since a moment."""
+        if not any(document.text for document in self._documents.all_at_real(path)):
+            return False
         stamp = disk.stamp(path)
-        for document in self._documents.all_at_real(path):
-            if document.dirty and self._loads.get(document, (None,))[0] == stamp:
-                with suppress(FileProblem):
-                    now = self.on_disk(path)
-                    return now if isinstance(now, FileText) else None
-        return None
+        if stamp is not None and stamp.size:
+            return False
+        try:
+            since = (path if stamp is not None else path.parent).stat().st_mtime
+        except OSError:
+            return False
+        return abs(time.time() - since) < _SAVING_SECONDS
+
+    def sightings(self, path: Path, after: int) -> Iterator[Sighting]:
+        """What editors have loaded from a file, or saved in it, oldest first; those with a
+        number beyond ``after``."""
+        for each in tuple(self._sightings.get(path_key(str(path)), ())):
+            if each.number > after:
+                yield evolve(each, given_up=None) if each.doubtful else each
 
     def _equals_disk(self, document: Document, path: Path) -> bool:
         """Whether there is nothing to save after all: the editor has loaded what is on disk,
@@ -138,9 +183,12 @@ class Unsaved:
         said lately, is clean."""
         if document.real is None:
             return
-        text, saved = self._closed_unsaved.pop(uri_key(document.uri), (None, None))
+        key = uri_key(document.uri)
+        text, saved = self._closed_unsaved.pop(key, (None, None))
+        reopened = time.monotonic() - self._closed_clean.pop(key, 0.0) < _REOPENING_SECONDS
         if text == document.text:
             document.mark_dirty(saved)
+            self._unsaved.add(document)
             return
         try:
             now = self.on_disk(document.real)
@@ -150,39 +198,103 @@ class Unsaved:
             clean = document.text in ("", "\n", "\r\n")
         else:
             clean = alike(self._documents, document, now.text)
+            if clean:
+                self._saw(document, now, given_up=saved)
             if clean and now.stamp is not None:
                 self._stamps[document] = now.stamp
-        if not clean and _digest(document.text) not in self._once_on_disk:
+        if clean:
+            return
+        # Where it was on disk a moment ago and is not any more, it was loaded all the same.
+        text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
+        self._saw(document, FileText(text, "disk", bom), perhaps=not reopened)
+        if not reopened and _digest(document.text) not in self._once_on_disk:
             document.mark_dirty()
+            self._unsaved.add(document)
 
     def _changed(self, document: Document) -> None:
         """An editor may have loaded the file anew. Then what it shows is saved, and stays so
         when the file changes again before the editor has seen that."""
         self._loaded.discard(document)
-        if document.real is None:
-            return
-        stamp = disk.stamp(document.real)
+        if document.real is not None:
+            seen = self._sightings.get(path_key(str(document.real)))
+            if seen:
+                # A saving would have been told of by now.
+                seen[-1] = evolve(seen[-1], settled=0.0)
+            self._look_for_load(document, document.real)
+        if document.dirty:
+            self._unsaved.add(document)
+        else:
+            self._unsaved.discard(document)
+
+    def _look_for_load(self, document: Document, path: Path) -> None:
+        stamp = disk.stamp(path)
         if stamp is None or self._stamps.get(document) == stamp:
             return
         self._stamps[document] = stamp
-        text = self.text_on_disk(document.real)
-        if text is not None and alike(self._documents, document, text):
+        try:
+            now = self.on_disk(path)
+        except FileProblem:
+            return
+        if isinstance(now, FileText) and alike(self._documents, document, now.text):
+            given_up = document.saved_text if document in self._unsaved else None
             document.mark_clean()
             self._loaded.add(document)
             self._loads[document] = (stamp, time.monotonic())
+            self._saw(document, now, given_up=given_up, wait=_SAVING_SECONDS)
 
     def _saved(self, document: Document) -> None:
         self._loads.pop(document, None)
-        stamp = disk.stamp(document.real) if document.real is not None else None
+        self._unsaved.discard(document)
+        if document.real is None:
+            return
+        stamp = disk.stamp(document.real)
         if stamp is not None:
             self._stamps[document] = stamp
+        seen = self._sightings.get(path_key(str(document.real)), [])
+        if seen and seen[-1].settled and seen[-1].said.stamp == stamp:
+            # What looked like a load was the saving that we are told of now.
+            self._size -= len(seen.pop().said.text)
+        said = FileText(document.text.removeprefix(BOM), "buffer")
+        self._saw(document, said, saved=True)
+
+    def _saw(
+        self,
+        document: Document,
+        said: FileText,
+        *,
+        saved: bool = False,
+        perhaps: bool = False,
+        given_up: str | None = None,
+        wait: float = 0.0,
+    ) -> None:
+        assert document.real is not None
+        key = path_key(str(document.real))
+        before = None if given_up is None else FileText(given_up.removeprefix(BOM), "buffer")
+        settled = time.monotonic() + wait if wait else 0.0
+        seen = self._sightings.setdefault(key, [])
+        self._sightings.move_to_end(key)
+        seen.append(Sighting(next(self._numbers), said, saved, perhaps, before, settled))
+        self._size += len(said.text)
+        while len(seen) > _SIGHTINGS_KEPT:
+            self._size -= len(seen.pop(0).said.text)
+        while self._size > _SIGHTINGS_SIZE and len(self._sightings) > 1:
+            _, old = self._sightings.popitem(last=False)
+            self._size -= sum(len(each.said.text) for each in old)
 
     def _closed(self, document: Document) -> None:
-        """Some editors close a document and open it again as it is, unsaved changes and all."""
-        if document.real is not None and document.dirty:
-            self._closed_unsaved[uri_key(document.uri)] = (document.text, document.saved_text)
+        """Some editors close a document and open it again as it is, unsaved changes and all;
+        others do so to load its file anew."""
+        if document.real is None:
+            return
+        key = uri_key(document.uri)
+        if document.dirty:
+            self._closed_unsaved[key] = (document.text, document.saved_text)
             while len(self._closed_unsaved) > _CLOSED_REMEMBERED:
                 self._closed_unsaved.popitem(last=False)
+        else:
+            self._closed_clean[key] = time.monotonic()
+            while len(self._closed_clean) > _CLOSED_REMEMBERED:
+                self._closed_clean.popitem(last=False)
 
     def remember(self, text: str) -> None:
         """The disk has said this of a file that is open."""

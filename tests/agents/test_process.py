@@ -321,13 +321,13 @@ async def test_an_agent_whose_start_is_cancelled_is_gone() -> None:
     task = asyncio.create_task(start)
     await asyncio.sleep(0)
     mine = [pid for pid, (parent, _) in table().items() if parent == os.getpid()]
-    children = [pid for pid in mine if pid != process._LEASH.pid and state(pid) != "Z"]
+    children = [pid for pid in mine if pid != process.LEASH.pid and state(pid) != "Z"]
     assert len(children) == 1
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert state(children[0]) == "-"
-    await process._LEASH.settle()
+    await process.LEASH.settle()
     assert len(os.listdir("/dev/fd")) == before
 
 
@@ -402,7 +402,7 @@ async def test_many_agents_leave_neither_descriptors_nor_children() -> None:
     before = len(os.listdir("/dev/fd"))
     await asyncio.gather(*(once(script) for script in ("exit 0", WRAPPER, "cat") * 4))
     assert len(os.listdir("/dev/fd")) == before
-    assert process._LEASH.pid is None
+    assert process.LEASH.pid is None
     with contextlib.suppress(ChildProcessError):
         assert os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
@@ -455,7 +455,7 @@ async def test_X04_variables_of_the_editor_and_of_our_venv_stay_behind(
 async def cannot_start(command: Command) -> str:
     with pytest.raises(CannotStart) as caught:
         await spawn(command, on_data=lambda data: None, on_exit=lambda exit_: None)
-    assert process._LEASH.pid is None
+    assert process.LEASH.pid is None
     return str(caught.value)
 
 
@@ -579,12 +579,12 @@ def ignores(pid: int, number: int) -> bool:
 
 async def test_a_watchdog_that_was_killed_is_replaced_with_the_next_agent() -> None:
     async with running(*shell("cat")):
-        first = process._LEASH.pid
+        first = process.LEASH.pid
         assert first is not None
         os.kill(first, signal.SIGKILL)
         assert eventually(lambda: gone(first))
         async with running(*shell("cat")):
-            second = process._LEASH.pid
+            second = process.LEASH.pid
             assert second not in (None, first)
             assert not gone(second)
 
@@ -607,7 +607,7 @@ def test_an_agent_that_was_not_reported_any_more_is_found_by_its_input() -> None
     os.close(readable)
     dog = started_watchdog()
     assert dog.stdin is not None
-    dog.stdin.write(f"?{inode}\n".encode())
+    dog.stdin.write(f"?pipe:[{inode}]\n".encode())
     dog.stdin.close()
     os.close(writable)
     assert agent.wait(PATIENCE) != 0

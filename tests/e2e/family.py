@@ -30,6 +30,11 @@ def _table() -> dict[Process, int]:
     return table
 
 
+def everyone() -> set[Process]:
+    """Every living process there is."""
+    return set(_table())
+
+
 def descendants(pid: int) -> set[Process]:
     """Every living process below this one."""
     table = _table()

@@ -90,7 +90,7 @@ class Running:
 
     async def _result(self) -> Any:
         try:
-            async with asyncio.timeout(BOUND):
+            async with asyncio.timeout(self._client.bound):
                 return await asyncio.wrap_future(self._answer)
         except JsonRpcException as error:
             raise Refused(error.code, error.message) from error
@@ -127,6 +127,7 @@ class Client(LanguageClient):
         self.dialogs: list[Dialog] = []
         self.edits: list[types.ApplyWorkspaceEditParams] = []
         self.encoding = "utf-16"
+        self.bound: float = BOUND
         self.own_answers: dict[str, Callable[[Any], Any]] = {
             "acp/reveal": lambda params: {"shown": True},
             "acp/permission": lambda params: asyncio.get_running_loop().create_future(),
@@ -142,7 +143,7 @@ class Client(LanguageClient):
 
     async def until(self, met: Callable[[], Any]) -> Any:
         """Wait until something the sidecar sent makes ``met()`` true; its value."""
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(self.bound):
             while not (value := met()):
                 self._news.clear()
                 await self._news.wait()
@@ -150,7 +151,7 @@ class Client(LanguageClient):
 
     async def eventually(self, met: Callable[[Any], Any], command: str, **argument: Any) -> Any:
         """Run a command again and again until its result is what is wanted."""
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(self.bound):
             while not met(result := await self.execute(command, **argument)):
                 await asyncio.sleep(0.02)
         return result

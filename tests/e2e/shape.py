@@ -62,6 +62,19 @@ _PERMISSION = {
     "state": (str,),
     "optionId": (str, NULL),
 }
+_ELICITATION = {
+    "requestId": (str,),
+    "toolCallId": (str, NULL),
+    "mode": (str,),
+    "message": (str,),
+    "requestedSchema": (dict, NULL),
+    "url": (str, NULL),
+    "elicitationId": (str, NULL),
+    "state": (str,),
+    "action": (str, NULL),
+    "completed": (bool,),
+    "turn": (int,),
+}
 _OPTION = {"optionId": (str,), "name": (str,), "kind": (str, NULL)}
 _TERMINAL = {
     "terminalId": (str,),
@@ -93,6 +106,7 @@ _LISTS = {
     "toolCall": ("toolCalls", "toolCallId"),
     "plan": ("plans", "planId"),
     "permission": ("permissions", "requestId"),
+    "elicitation": ("elicitations", "requestId"),
     "notice": ("notices", "noticeId"),
     "compaction": ("compactions", "compactionId"),
 }
@@ -130,7 +144,11 @@ def check(state: Json) -> None:
     for queued in state["queue"]:
         _fields(queued, _QUEUED, "queue")
     _order(state)
-    waits = any(permission["state"] == "waiting" for permission in state["permissions"])
+    for elicitation in state["elicitations"]:
+        _fields(elicitation, _ELICITATION, "elicitation")
+        assert elicitation["state"] in ("waiting", "answered", "cancelled")
+    questions = [*state["permissions"], *state["elicitations"]]
+    waits = any(question["state"] == "waiting" for question in questions)
     if state["status"] in ("closed", "dead"):
         assert not waits
         assert all(call["status"] in _FINAL for call in state["toolCalls"])

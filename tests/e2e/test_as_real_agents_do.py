@@ -141,6 +141,8 @@ async def test_a_new_file_that_is_told_of_when_it_is_there(
 ) -> None:
     """A call that comes after the fact, without a diff; its result says what was before."""
     file = ws / "new.py"
+    if existed:
+        file.write_text("new\n")
     _, turn = editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()
     file.write_text("new\n")

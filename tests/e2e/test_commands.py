@@ -39,6 +39,7 @@ COMMANDS = {
     "acp.session.prompt",
     "acp.session.queue",
     "acp.session.cancel",
+    "acp.prompt.complete",
     "acp.session.list",
     "acp.session.load",
     "acp.session.resume",
@@ -57,11 +58,16 @@ COMMANDS = {
     "acp.review.next",
     "acp.checkpoint.list",
     "acp.checkpoint.restore",
+    "acp.checkpoint.preview",
     "acp.permission.pending",
     "acp.permission.answer",
+    "acp.elicitation.pending",
+    "acp.elicitation.answer",
     "acp.agent.login",
     "acp.agent.logout",
     "acp.agent.restart",
+    "acp.terminal.output",
+    "acp.terminal.kill",
 }
 
 
@@ -457,10 +463,10 @@ async def test_a_turn_that_fails_says_so(client: Client, session: dict[str, Any]
     with pytest.raises(Refused, match=r"(?s)exit.*3.*crashed, as the prompt asked"):
         await client.prompt("/crash")
     assert (await client.state())["status"] == "dead"
-    with pytest.raises(Refused, match=r"ended with its agent\. acp\.session\.new opens a new one"):
-        await client.prompt("and now?")
-    await client.new()
+    # It is started again; the one of the demo has forgotten everything, which is said.
     assert await client.prompt("/refuse") == "refusal"
+    assert "knows nothing of the conversation" in client.messages[-1].message
+    assert (await client.state())["status"] == "idle"
 
 
 async def test_a_prompt_carries_context_and_content(

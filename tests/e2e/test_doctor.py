@@ -131,6 +131,9 @@ async def test_the_doctor_finds_the_demo_agent_well() -> None:
         r"^protocol +1$",
         r"^offers +.*session/load, session/list, session/resume, session/close",
         r"^session +\d+ ms$",
+        r"^modes +ask, accept-edits, read-only; now ask$",
+        rf"^sidecar +{re.escape(version('acp-sidecar'))}, Python 3\.",
+        r"^named in +the sidecar's own list$",
     ):
         assert re.search(told, ended.out, re.MULTILINE), told
 
@@ -196,7 +199,7 @@ async def test_the_doctor_says_that_a_login_is_needed(config: Path) -> None:
 async def test_the_doctor_does_not_know_every_agent() -> None:
     ended = await run("doctor", "nobody")
     assert ended.code == 1
-    assert "No agent 'nobody' is known. Known: claude, codex, demo," in ended.out
+    assert "No agent 'nobody' is known. Known: auggie, claude, codex," in ended.out
 
 
 @only_where_xdg_counts

@@ -1432,7 +1432,7 @@ async def test_P01_links_lead_nowhere_outside(
     (ws / "in" / "a").write_text("inside\n")
     (ws / "back").symlink_to(outside / "home")
     (outside / "home").symlink_to(ws / "in")
-    before = sorted(tmp_path.rglob("*"))
+    before = sorted([*ws.rglob("*"), *outside.rglob("*")])
     for path in (
         "out/secret",
         "out/new",
@@ -1462,7 +1462,7 @@ async def test_P01_links_lead_nowhere_outside(
     assert text(await puppet.read(f"{ws}/back/a")) == "inside\n"
     assert done(await puppet.write(f"{ws}/back/a", "changed\n"))
     assert (ws / "in" / "a").read_text() == "changed\n"
-    assert sorted(tmp_path.rglob("*")) == before
+    assert sorted([*ws.rglob("*"), *outside.rglob("*")]) == before
 
 
 async def test_P02_components_are_followed_in_order(
@@ -1670,7 +1670,7 @@ async def test_P14_a_document_has_many_spellings(
     for uri in drives:
         _, turn = editor.start("acp.session.prompt", text="see", context=[{"uri": uri}])
         prompt = await puppet.prompted()
-        assert prompt["params"]["prompt"][1]["resource"]["text"] == "changed\n"
+        assert prompt["params"]["prompt"][-1]["resource"]["text"] == "changed\n"
         puppet.say("ok")
         puppet.end_turn(prompt)
         await turn

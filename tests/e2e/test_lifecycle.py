@@ -779,64 +779,6 @@ async def test_S03_starting_can_be_cancelled(run: Run, puppet: Puppet, by: str) 
     await run.editor.execute("acp.session.new")
 
 
-async def test_S04_a_login_is_asked_for_and_nothing_loops(run: Run, puppet: Puppet) -> None:
-    editor = run.editor
-    methods = [
-        {"id": "oauth", "name": "Sign in", "description": "in a browser"},
-        {"id": "api-key", "name": "API key", "description": None},
-    ]
-
-    def initialize(params: dict[str, Any]) -> Any:
-        return {**puppet._initialize(params), "authMethods": methods}
-
-    puppet.answers["initialize"] = initialize
-    new_session = puppet.answers.pop("session/new")
-    error = {"code": -32000, "message": "Authentication required"}
-
-    async def refused() -> str:
-        _, opening = editor.start("acp.session.new")
-        asked = await puppet.incoming("session/new")
-        puppet.send({"id": asked["id"], "error": error})
-        with pytest.raises(LspError) as caught:
-            await opening
-        return str(caught.value)
-
-    message = await refused()
-    for word in ("Sign in", "oauth", "API key", "api-key", "acp.agent.login", "in a browser"):
-        assert word in message
-    assert "authenticate" not in [one.get("method") for one in puppet.seen]
-    with pytest.raises(LspError, match=r"oauth.*api-key"):
-        await editor.execute("acp.agent.login", agent="puppet", methodId="nope")
-    with pytest.raises(LspError, match=r"oauth.*api-key"):
-        await editor.execute("acp.agent.login", agent="puppet")
-    puppet.answers["authenticate"] = lambda params: {}
-    await editor.execute("acp.agent.login", agent="puppet", methodId="api-key")
-    asked = await puppet.incoming("authenticate")
-    assert asked["params"] == {"methodId": "api-key"}
-    puppet.answers["session/new"] = new_session
-    await editor.execute("acp.session.new")
-    assert puppet.connections == 1
-    # In the middle of a session too.
-    _, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-    puppet.send({"id": prompt["id"], "error": error})
-    with pytest.raises(LspError, match=r"acp\.agent\.login"):
-        await turn
-    sent = [one.get("method") for one in puppet.seen]
-    assert sent.count("session/new") == 2
-    assert sent.count("session/prompt") == 1
-
-
-async def test_S04_without_methods_a_terminal_is_named(run: Run, puppet: Puppet) -> None:
-    del puppet.answers["session/new"]
-    _, opening = run.editor.start("acp.session.new")
-    asked = await puppet.incoming("session/new")
-    puppet.send({"id": asked["id"], "error": {"code": -32000, "message": "Log in first"}})
-    with pytest.raises(LspError, match=r"(?s)Log in first.*terminal"):
-        await opening
-    assert [one.get("method") for one in puppet.seen] == ["initialize", "session/new"]
-
-
 async def test_S08_an_unanswered_close_blocks_nothing(run: Run, puppet: Puppet) -> None:
     puppet.capabilities = {"sessionCapabilities": {"close": {}}}
     opened = await run.editor.execute("acp.session.new")

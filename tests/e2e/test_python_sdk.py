@@ -94,7 +94,7 @@ async def test_the_handshake_and_a_prompt_are_what_the_sdk_expects(
     assert hello["protocolVersion"] == 1
     assert hello["client_info"]["name"] == "acp-sidecar"
     assert hello["client_capabilities"]["fs"] == {"readTextFile": True, "writeTextFile": True}
-    assert hello["client_capabilities"]["terminal"] is False
+    assert hello["client_capabilities"]["terminal"] is True
     assert [block["type"] for block in prompt] == ["text", "image", "resource"]
     assert prompt[1] == {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     assert prompt[2]["resource"] == {"uri": uri, "text": "one\ntwo\n"}
@@ -238,7 +238,15 @@ async def test_files_are_read_and_written_through_the_editor(
 async def test_what_the_client_does_not_know_is_refused_and_the_turn_goes_on(
     editor: Editor, session: dict[str, Any]
 ) -> None:
-    assert await play(editor, "extend") == "-32601 " * 4
+    assert await play(editor, "extend") == "-32601 " * 2
+
+
+async def test_a_command_runs_in_a_terminal(editor: Editor, session: dict[str, Any]) -> None:
+    assert await play(editor, "run echo some words") == "0 'words\\n' True None SIGTERM"
+    assert [terminal["command"] for terminal in (await editor.state())["terminals"]] == [
+        "echo some words",
+        "sleep 300",
+    ]
 
 
 async def test_an_error_of_the_agent_s_is_shown(editor: Editor, session: dict[str, Any]) -> None:
@@ -328,17 +336,15 @@ async def test_an_agent_that_offers_more_than_it_does_is_told_apart(
 
 
 async def test_S04_a_login_is_asked_for_and_done(editor: Editor) -> None:
-    with pytest.raises(LspError) as refused:
-        await editor.execute("acp.session.new", agent="login")
-    for words in ("needs a login", "A key", "'key'", "Ask for one.", "acp.agent.login"):
-        assert words in str(refused.value)
     with pytest.raises(LspError, match="Name a methodId; login offers: key, tty"):
-        await editor.execute("acp.agent.login", agent="login")
-    with pytest.raises(LspError, match=r"In a terminal.*outside the editor"):
-        await editor.execute("acp.agent.login", agent="login", methodId="tty")
-    assert await editor.execute("acp.agent.login", agent="login", methodId="key") == {}
-    opened = await editor.execute("acp.session.new", agent="login")
-    assert opened["agentSessionId"] == "sdk-1"
+        await editor.execute("acp.agent.login", agent="login", methodId="nope")
+    _, opening = editor.start("acp.session.new", agent="login")
+    asked = await editor.dialog()
+    for words in ("needs a login", "A key: Ask for one.", "In a terminal: in a terminal"):
+        assert words in asked["message"]
+    assert editor.titles() == ["Not now", "A key", "In a terminal"]
+    editor.click("A key")
+    assert (await opening)["agentSessionId"] == "sdk-1"
 
 
 async def test_F17_a_long_line_passes_the_sdk_s_limit_of_64_KiB(editor: Editor, ws: Path) -> None:

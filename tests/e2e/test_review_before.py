@@ -26,7 +26,8 @@ class Waiting(Table):
 
     async def prompt(self) -> dict[str, Any]:
         self.editor.start("acp.session.prompt", text="go")
-        return await self.puppet.prompted()
+        self.turn = await self.puppet.prompted()
+        return self.turn
 
     async def offer(self, text: str = EDITED, path: Path | None = None) -> Any:
         """The agent wants to write; the id of its request, once the user may know of it."""
@@ -251,7 +252,16 @@ async def test_one_dialog_names_the_file_and_the_counts(plain: Waiting) -> None:
     dialog = await plain.editor.dialog()
     assert plain.editor.titles() == TITLES
     assert str(plain.path) in dialog["message"]
-    assert "−2 +3 lines" in dialog["message"]
+    assert dialog["message"].splitlines()[1:] == [
+        f"It changes {plain.path} (−2 +3 lines) in 2 places",
+        "@@ line 2 @@",
+        "-two",
+        "+TWO",
+        "@@ line 7 @@",
+        "-seven",
+        "+SEVEN",
+        "+more",
+    ]
     plain.editor.click("Apply all")
     assert (await plain.puppet.result(request))["result"] == {}
     assert plain.path.read_text() == EDITED
@@ -377,3 +387,76 @@ async def test_an_editor_that_draws_changes_but_not_writes_that_wait_is_asked(
 async def test_an_editor_that_draws_writes_that_wait_is_not_asked(desk: Waiting) -> None:
     await desk.offer()
     assert desk.editor.all(DIALOG) == []
+
+
+# --- an agent that does not wait for the answer ------------------------------------------------
+
+
+async def test_what_is_refused_goes_though_the_agent_has_written_it(desk: Waiting) -> None:
+    request = await desk.offer()
+    desk.path.write_text(EDITED)
+    for hunk in await desk.proposed():
+        await desk.editor.execute("acp.review.revert", hunkId=hunk["id"])
+    assert "error" in await desk.puppet.result(request)
+    assert desk.path.read_text() == LINES
+    assert await desk.editor.execute("acp.review.list") == []
+    (warning,) = desk.editor.all("window/showMessage")
+    assert "without waiting for your word" in warning["message"]
+    # It does not look at the answer: the next prompt tells it.
+    desk.puppet.end_turn(desk.turn)
+    prompt = await desk.prompt()
+    assert "two" in str(prompt["params"]["prompt"][0])
+
+
+async def test_what_is_refused_goes_when_the_agent_writes_it_after_that(desk: Waiting) -> None:
+    request = await desk.offer()
+    await desk.editor.execute("acp.review.revert")
+    assert "error" in await desk.puppet.result(request)
+    desk.path.write_text(EDITED)
+    desk.puppet.tool("t1", status="completed", kind="edit", locations=[{"path": str(desk.path)}])
+    await desk.editor.nth("window/showMessage")
+    assert desk.path.read_text() == LINES
+
+
+async def test_of_what_the_agent_has_written_only_what_was_taken_stays(desk: Waiting) -> None:
+    await desk.offer()
+    first, second = await desk.proposed()
+    desk.path.write_text(EDITED)
+    await desk.editor.execute("acp.review.keep", hunkId=first["id"])
+    await desk.editor.execute("acp.review.revert", hunkId=second["id"])
+    assert desk.path.read_text() == LINES.replace("two", "TWO")
+    assert await desk.editor.execute("acp.review.list") == []
+
+
+async def test_a_new_file_that_is_refused_goes_though_it_is_there(desk: Waiting) -> None:
+    new = desk.ws / "b.txt"
+    await desk.offer("new\n", new)
+    new.write_text("new\n")
+    await desk.editor.execute("acp.review.revert")
+    assert not new.exists()
+
+
+async def test_what_was_refused_may_be_taken_the_next_time(desk: Waiting) -> None:
+    await desk.offer()
+    await desk.editor.execute("acp.review.revert")
+    request = await desk.offer()
+    desk.path.write_text(EDITED)
+    await desk.editor.execute("acp.review.keep")
+    assert (await desk.puppet.result(request))["result"] == {}
+    desk.puppet.tool("t1", status="completed", kind="edit", locations=[{"path": str(desk.path)}])
+    desk.puppet.end_turn(desk.turn)
+    assert await desk.editor.execute("acp.review.list") == []
+    assert desk.path.read_text() == EDITED
+
+
+async def test_what_the_user_writes_is_not_taken_back(desk: Waiting) -> None:
+    uri = desk.editor.open(desk.path)
+    await desk.offer()
+    await desk.editor.execute("acp.review.revert")
+    desk.editor.set_text(uri, EDITED)
+    desk.editor.save(uri, desk.path)
+    desk.puppet.tool("t1", status="completed", kind="read", locations=[{"path": str(desk.path)}])
+    desk.puppet.end_turn(desk.turn)
+    assert await desk.editor.execute("acp.review.list") == []
+    assert desk.path.read_text() == desk.editor.documents[uri].text == EDITED
+    assert desk.editor.all("window/showMessage") == []

@@ -189,6 +189,21 @@ async def test_a_lens_does_what_it_says(desk: Table) -> None:
     assert desk.path.read_text() == LINES.replace("two", "TWO")
 
 
+async def test_of_very_many_changes_the_rest_is_said_to_have_no_lenses(
+    table: Table, settings: dict[str, Any]
+) -> None:
+    lines = [f"{number}\n" for number in range(2_200)]
+    await table.start(settings, can(), "".join(lines))
+    changed = (f"x{line}" if n % 2 else line for n, line in enumerate(lines))
+    await table.agent_writes("".join(changed))
+    lenses = await table.lenses()
+    assert any(lens["command"]["title"] == "Revert all 1100" for lens in lenses)
+    last = lenses[-1]
+    assert last["command"]["title"] == "100 more changes from here on, without lenses"
+    assert last["range"]["start"]["line"] == 2_001
+    assert max(lens["range"]["start"]["line"] for lens in lenses[:-1]) == 1_999
+
+
 async def test_the_lens_of_the_first_line_is_for_the_whole_file(desk: Table) -> None:
     other = desk.ws / "b.txt"
     await desk.agent_writes("new\n", other)
@@ -275,6 +290,17 @@ async def test_next_opens_one_hunk_after_the_other_over_all_files(desk: Table) -
     assert seen == [("a.txt", 6), ("b.txt", 0), ("a.txt", 1)]
 
 
+async def test_next_from_a_line_passes_no_file_over(desk: Table) -> None:
+    for name in ("b.txt", "c.txt"):
+        await desk.agent_writes("new\n", desk.ws / name)
+    uri, line, seen = desk.uri, 100, []
+    for _ in range(4):
+        place = await desk.editor.execute("acp.review.next", uri=uri, line=line)
+        uri, line = place["uri"], 100
+        seen.append(uri.rpartition("/")[2])
+    assert seen == ["b.txt", "c.txt", "a.txt", "b.txt"]
+
+
 async def test_next_goes_on_from_a_line_and_selects_in_the_editor_s_units(
     table: Table, settings: dict[str, Any]
 ) -> None:
@@ -356,31 +382,63 @@ async def test_odd_requests_find_nothing(desk: Table, params: Any) -> None:
 # --- edits with labels, files that move -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("annotations", [True, False])
-async def test_edits_say_what_they_are_where_the_editor_can_show_it(
-    table: Table, settings: dict[str, Any], annotations: bool
+@pytest.mark.parametrize(
+    ("annotations", "documents"), [(True, True), (False, True), (True, False), (False, False)]
+)
+async def test_D16_edits_say_what_they_are_where_the_editor_can_show_it(
+    table: Table, settings: dict[str, Any], annotations: bool, documents: bool
 ) -> None:
+    """Of the agent's writes, and of what a revert, an undo and a restore do."""
     able = can()
+    able["workspace"]["workspaceEdit"] = {"documentChanges": documents}
     if annotations:
         able["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = {"groupsOnLabel": True}
     await table.start(settings, able)
     editor = table.editor
+
+    def apply(params: dict[str, Any]) -> Any:
+        edit = params["edit"]
+        for uri, edits in edit.get("changes", {}).items():
+            version = editor.documents[uri].version
+            change = {"textDocument": {"uri": uri, "version": version}, "edits": edits}
+            edit = {"documentChanges": [change]}
+        return editor.apply_edit({"edit": edit})
+
+    editor.answers["workspace/applyEdit"] = apply
     uri = editor.open(table.path)
     editor.type(uri, 4, 0, "mine ")
+    mine = LINES.replace("five", "mine five")
     await table.agent_writes(EDITED.replace("five", "mine five"))
     await editor.execute("acp.review.revert")
-    written, reverted = editor.all("workspace/applyEdit")
-    for params, label in ((written, "puppet edits a.txt"), (reverted, "Revert")):
-        assert params["label"] == label
-        (change,) = params["edit"]["documentChanges"]
-        ids = {edit.get("annotationId") for edit in change["edits"]}
-        known = params["edit"].get("changeAnnotations", {})
+    assert editor.documents[uri].text == mine
+    await editor.execute("acp.review.undo")
+    [checkpoint] = await editor.execute("acp.checkpoint.list")
+    restored = await editor.execute(
+        "acp.checkpoint.restore", checkpointId=checkpoint["checkpointId"]
+    )
+    assert restored["problems"] == []
+    assert editor.documents[uri].text == mine
+    told = editor.all("workspace/applyEdit")
+    assert [params["label"] for params in told] == [
+        "puppet edits a.txt",
+        "Revert",
+        "Undo",
+        "Restore",
+    ]
+    for params in told:
+        edit = params["edit"]
+        if not documents:
+            assert set(edit) == {"changes"}
+            assert all("annotationId" not in one for one in edit["changes"][uri])
+            continue
+        (change,) = edit["documentChanges"]
+        ids = {one.get("annotationId") for one in change["edits"]}
+        known = edit.get("changeAnnotations", {})
         if annotations:
-            assert [known[id_]["label"] for id_ in ids] == [label]
+            assert [known[id_]["label"] for id_ in ids] == [params["label"]]
             assert not any(each["needsConfirmation"] for each in known.values())
         else:
             assert (ids, known) == ({None}, {})
-    assert editor.documents[uri].text == LINES.replace("five", "mine five")
 
 
 def watched(editor: Editor) -> list[dict[str, Any]]:

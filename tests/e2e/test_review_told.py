@@ -130,10 +130,34 @@ async def test_a_checkpoint_a_prompt_and_back_to_it(table: Table, settings: dict
     assert other.read_text() == "new\n"
 
 
+async def test_what_a_restore_would_do_is_foreseen(table: Table, settings: dict[str, Any]) -> None:
+    await table.start(settings, can())
+    other = table.ws / "new.txt"
+    await table.agent_writes()
+    await table.agent_writes("new\n", other)
+    first, second = await table.editor.execute("acp.checkpoint.list")
+
+    async def foreseen(point: dict[str, Any]) -> Any:
+        found = await table.editor.execute(
+            "acp.checkpoint.preview", checkpointId=point["checkpointId"]
+        )
+        assert (found["conflicts"], found["problems"]) == ([], [])
+        return {file["uri"]: file["change"] for file in found["files"]}
+
+    assert await foreseen(second) == {other.as_uri(): "deleted"}
+    assert await foreseen(first) == {other.as_uri(): "deleted", table.uri: "modified"}
+    assert other.exists(), "nothing is done by looking"
+    await table.editor.execute("acp.checkpoint.restore", checkpointId=second["checkpointId"])
+    assert await foreseen(second) == {}
+    assert await foreseen(first) == {table.uri: "modified"}
+
+
 async def test_a_checkpoint_that_is_not_known(table: Table, settings: dict[str, Any]) -> None:
     await table.start(settings, can())
     with pytest.raises(LspError, match=r"acp\.checkpoint\.list"):
         await table.editor.execute("acp.checkpoint.restore", checkpointId="nope")
+    with pytest.raises(LspError, match=r"acp\.checkpoint\.list"):
+        await table.editor.execute("acp.checkpoint.preview", checkpointId="nope")
     with pytest.raises(LspError, match="checkpointId"):
         await table.editor.execute("acp.checkpoint.restore")
 

@@ -71,12 +71,13 @@ async def test_T09_T10_every_request_is_answered_as_it_was_asked(
     findings = Findings()
     (ws / "f").write_text("x\n")
     read = {"sessionId": "S1", "path": f"{ws}/f"}
+    terminals = ("terminal/create", "terminal/output", "terminal/kill")
     turn, prompt = await prompted(editor, puppet)
-    for method in ("terminal/create", "elicitation/create", "session/prompt", "_ext/x", "", "$/x"):
+    for method in ("terminal/fly", "elicitation/create", "session/prompt", "_ext/x", "", "$/x"):
         answer = await puppet.result(puppet.request(method, {}, 5))
         findings.equal(answer["error"]["code"], -32601, method)
     for params in (None, [], {}, "x", {"sessionId": "S1"}, {**read, "path": 5}, ["S1"]):
-        for method in ("fs/read_text_file", "fs/write_text_file"):
+        for method in ("fs/read_text_file", "fs/write_text_file", *terminals):
             answer = await puppet.result(puppet.request(method, params, 5))
             findings.equal(answer.get("error", {}).get("code"), -32602, method, params)
     # One of them is the id of the prompt of ours that is under way.

@@ -57,6 +57,11 @@ class Agent:
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         return self.begin(method, **params).result(BOUND)
 
+    def read(self, path: Path) -> str:
+        """What the sidecar says that a file says."""
+        answer = self.call("fs/read_text_file", path=str(path))
+        return str(answer["result"]["content"])
+
     def write(self, path: Path, content: str) -> dict[str, Any]:
         """Writes through the sidecar and waits for the answer."""
         return self.call("fs/write_text_file", path=str(path), content=content)

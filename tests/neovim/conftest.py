@@ -6,7 +6,40 @@ from pathlib import Path
 import pytest
 
 from tests.neovim.agent import Agent
+from tests.neovim.desk import Desk
 from tests.neovim.harness import Editor, FakeSidecar, wait_until
+
+RELOADS = """
+    _G.reloads = vim.uv.new_timer()
+    _G.reloads:start(10, 10, vim.schedule_wrap(function()
+      if vim.g.reloads ~= 1 then return end
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+          and vim.api.nvim_buf_get_name(buf) ~= '' and not vim.bo[buf].modified then
+          vim.cmd('silent! checktime ' .. buf)
+        end
+      end
+    end))
+"""
+"""An editor that reloads at once, as one does whose window gets the focus."""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    desk = Desk(tmp_path_factory.mktemp("desk"))
+    desk.nvim.lua(RELOADS)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Iterator[Desk]:
+    """The one desk, with nothing open and nothing waiting."""
+    shared.nvim.command("let g:reloads = 1 | set autoread nofixendofline | messages clear")
+    yield shared
+    shared.quiet()
+    shared.execute("acp.review.keep")
+    shared.nvim.command("silent! only! | silent! %bwipeout!")
 
 
 @pytest.fixture

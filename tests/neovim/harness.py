@@ -212,6 +212,7 @@ class FakeSidecar:
             },
             "acp.session.prompt": {"stopReason": "end_turn"},
             "acp.permission.pending": [],
+            "acp.elicitation.pending": [],
         }
         self.held: set[str] = set()
         """Commands that are not answered."""

@@ -28,8 +28,13 @@ def test_declares_what_it_can(editor: Editor, sidecar: FakeSidecar, session: str
         "transcript": True,
         "reveal": True,
         "permission": True,
+        "elicitation": True,
+        "openTerminal": True,
+        "selection": True,
         "changes": True,
+        "proposals": True,
         "userActivity": True,
+        "terminals": True,
     }
     assert sidecar.commands("acp.session.new") == [{}]
 
@@ -238,6 +243,92 @@ def test_long_output_shows_its_end(editor: Editor, sidecar: FakeSidecar, session
     wait_until(lambda: "  4999" in transcript(editor))
     assert len(transcript(editor)) < 220
     assert "  … 4800 lines before" in transcript(editor)
+
+
+def test_a_command_is_drawn_with_its_output_and_its_end(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    terminal: dict[str, Any] = {
+        "terminalId": "term",
+        "command": "make test\nmake run",
+        "cwd": "/ws",
+        "output": "",
+        "truncated": False,
+        "exitStatus": None,
+    }
+    item = {"type": "terminal", "terminalId": "term", "terminal": terminal}
+    call = {"id": "t", "kind": "toolCall", "title": "Run", "status": "in_progress"}
+    call["content"] = [item, {"type": "terminal", "terminalId": "unknown"}]
+
+    def drawn(*lines: str) -> None:
+        sidecar.notify("acp/transcript", {"sessionId": session, "blocks": [call]})
+        indented = [f"  {line}" for line in lines]
+        wait_until(
+            lambda: transcript(editor) == ["◐ Run", *indented, "  terminal unknown", "", ""],
+            f"{lines} in {transcript(editor)}",
+        )
+
+    drawn("$ make test", "  make run", "running")
+    terminal["output"] = "one\ntwo\n"
+    drawn("$ make test", "  make run", "one", "two", "running")
+    terminal |= {"truncated": True, "exitStatus": {"exitCode": 3, "signal": None}}
+    left_out = "… earlier output is left out"
+    drawn("$ make test", "  make run", left_out, "one", "two", "exit 3")
+    terminal |= {"command": None, "exitStatus": {"exitCode": None, "signal": "SIGTERM"}}
+    drawn(left_out, "one", "two", "ended by SIGTERM")
+
+
+def test_the_output_of_a_command_in_a_buffer(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    editor.fails("Acp terminal", "no command has run yet")
+    first = {
+        "sessionId": session,
+        "terminalId": "t1",
+        "command": "make",
+        "cwd": "/ws",
+        "output": "one\n",
+        "truncated": False,
+        "exitStatus": {"exitCode": 0, "signal": None},
+    }
+    second = {**first, "terminalId": "t2", "command": "watch", "exitStatus": None}
+    third = {**first, "terminalId": "t3"}
+    for terminal in (first, second, third):
+        sidecar.notify("acp/terminal", terminal)
+    wait_until(lambda: editor.lua("return #require('acp.terminal').ids()") == 3)
+    assert editor.marked("terminal") == [], "nothing opens by itself"
+
+    editor.command("Acp terminal")
+    (win,) = editor.marked("terminal")
+    assert editor.name(win) == "acp-terminal://t2", "the one that runs"
+    assert editor.window() == win
+    assert editor.lines(win) == ["one"]
+    assert "$ watch  (running)" in editor.screen()
+    output = "".join(f"{number}\n" for number in range(200))
+    sidecar.notify("acp/terminal", {**second, "output": output})
+    wait_until(lambda: editor.lines(win)[-1] == "199")
+    assert editor.cursor(win) == [200, 0], "it follows the end"
+    editor.command("call cursor(5, 1)")
+    sidecar.notify("acp/terminal", {**second, "output": output + "more\n"})
+    wait_until(lambda: editor.lines(win)[-1] == "more")
+    assert editor.cursor(win) == [5, 0], "unless the user looks elsewhere"
+
+    editor.type("<C-c>")
+    wait_until(lambda: sidecar.commands("acp.terminal.kill"))
+    assert sidecar.commands("acp.terminal.kill") == [{"terminalId": "t2", "sessionId": session}]
+    # What is told is only the end of it; when it is over all of it is asked for.
+    ended = {**second, "exitStatus": {"exitCode": None, "signal": "SIGTERM"}}
+    sidecar.results["acp.terminal.output"] = {**ended, "output": "zero\none\n"}
+    sidecar.notify("acp/terminal", {**ended, "output": "one\n", "truncated": True})
+    wait_until(lambda: editor.lines(win) == ["zero", "one"])
+    wait_until(lambda: "$ watch  (ended by SIGTERM)" in editor.screen())
+
+    editor.command("Acp terminal t1")
+    assert editor.name(editor.window()) == "acp-terminal://t1"
+    editor.type("q")
+    wait_until(lambda: len(editor.marked("terminal")) == 1)
+    editor.command("Acp! terminal t3")
+    wait_until(lambda: sidecar.commands("acp.terminal.kill")[-1]["terminalId"] == "t3")
 
 
 def test_odd_text_is_drawn(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
@@ -708,6 +799,27 @@ def test_the_proposed_change_side_by_side(
     assert not sidecar.answered(request)
 
 
+@pytest.mark.parametrize("end", ["answer", "withdrawal"])
+def test_the_change_side_by_side_goes_with_its_question(
+    editor: Editor, sidecar: FakeSidecar, session: str, end: str
+) -> None:
+    user = editor.window()
+    ask(editor, sidecar)
+    editor.command("Acp permission")
+    editor.type("D")
+    assert editor.eval("tabpagenr('$')") == 2
+    if end == "answer":
+        editor.command("Acp permission Yes")
+    else:
+        block = {"id": "p1", "kind": "permission", "requestId": "p1", "state": "cancelled"}
+        sidecar.notify("acp/transcript", {"sessionId": session, "blocks": [block]})
+    wait_until(lambda: editor.eval("tabpagenr('$')") == 1, "the tab page to close")
+    assert editor.window() == user
+    assert True not in editor.lua(
+        "return vim.tbl_map(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())"
+    )
+
+
 def test_other_messages_of_the_sidecar_wait_in_the_same_way(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
@@ -742,7 +854,9 @@ def test_completion(editor: Editor, sidecar: FakeSidecar, session: str, workspac
     uri = (workspace / "two.txt").as_uri()
     changes = [{"uri": uri, "status": "modified", "hunks": []}]
     sidecar.notify("acp/changes", {"sessionId": session, "changes": changes})
-    wait_until(lambda: complete(editor, "Acp revert ") == ["two.txt"])
+    wait_until(lambda: complete(editor, "Acp revert ") == ["hunk", "file", "all", "two.txt"])
+    assert complete(editor, "Acp keep file ") == ["two.txt"]
+    assert complete(editor, "Acp undo ") == ["all"]
 
 
 def test_a_prompt_with_a_range_takes_the_lines_along(
@@ -784,10 +898,10 @@ def test_the_prompts_buffer(editor: Editor, sidecar: FakeSidecar, session: str, 
 def test_the_agents_own_commands_are_completed(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
-    commands = [{"name": "edit", "description": "edit a file"}, {"name": "read"}]
-    sidecar.results["acp.session.state"] = {"commands": commands}
+    item = {"label": "/edit", "text": "/edit ", "detail": "edit a file", "kind": "command"}
+    sidecar.results["acp.prompt.complete"] = {"items": [{**item, "start": 0, "end": 2}]}
     editor.command("Acp prompt")
-    wait_until(lambda: editor.lua("return #require('acp.session').current().commands") == 2)
+    wait_until(lambda: editor.mode() == "i")
     editor.type("/e<C-x><C-o> a.txt<C-s>")
     wait_until(lambda: sidecar.commands("acp.session.prompt"))
     assert sidecar.commands("acp.session.prompt")[0]["text"] == "/edit a.txt"
@@ -867,7 +981,9 @@ def test_the_list_of_changed_files(
         hunk = {"id": name, "before": span, "after": span, "state": "waiting"}
         return {"uri": (workspace / name).as_uri(), "status": "modified", "hunks": [hunk]}
 
-    sidecar.results["acp.review.list"] = [change("one.txt", 4), change("two.txt", 8)]
+    both = [change("one.txt", 4), change("two.txt", 8)]
+    sidecar.notify("acp/changes", {"sessionId": session, "changes": both})
+    wait_until(lambda: "±2 (2)" in editor.lua("return require('acp').statusline()"))
     editor.command("Acp review")
     wait_until(lambda: editor.eval("&buftype") == "quickfix")
     items = editor.eval("getqflist()")
@@ -904,7 +1020,7 @@ def test_the_statusline(editor: Editor, sidecar: FakeSidecar) -> None:
     assert editor.lua(line) == ""
     sidecar.held.add("acp.session.prompt")
     editor.command("Acp prompt hello")
-    wait_until(lambda: editor.lua(line) == "demo · running")
+    wait_until(lambda: editor.lua(line) == "demo · running · ask")
 
 
 def test_no_message_needs_a_key(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
@@ -932,6 +1048,14 @@ def test_checkhealth(editor: Editor, sidecar: FakeSidecar, session: str) -> None
     assert "LuaJIT" in report
     assert "runs as client" in report
     assert "ERROR" not in report
+    assert "signs show in the sign column" in report
+    assert "0 hunks in 0 files wait" in report
+    assert "mapped to something else" not in report
+    editor.lua("require('acp').setup({ keymaps = true })")
+    editor.command("nnoremap ]h x | set signcolumn=no | checkhealth acp")
+    report = "\n".join(editor.lines(editor.window()))
+    assert "mapped to something else: ]h" in report
+    assert "'signcolumn' is \"no\"" in report
 
 
 def test_checkhealth_names_what_is_missing(editor: Editor) -> None:
@@ -958,7 +1082,7 @@ def test_works_as_a_plain_package(editor: Editor, tmp_path: Path) -> None:
         timeout=20,
         check=False,
     )
-    assert '"nonsense" is none of: cancel, close' in run.stderr
+    assert '"nonsense" is none of: cancel, changes' in run.stderr
 
 
 def test_help(editor: Editor, tmp_path: Path) -> None:
@@ -968,7 +1092,8 @@ def test_help(editor: Editor, tmp_path: Path) -> None:
     (copy / "acp.txt").write_text(doc.read_text())
     editor.command(f"helptags {copy}")
     editor.command(f"set runtimepath^={copy.parent}")
-    for topic in ("acp", ":Acp-permission", "acp-options", "acp-events"):
+    topics = (":Acp-permission", ":Acp-keep", "acp-options", "acp-events", "acp-keymaps")
+    for topic in ("acp", *topics, "<Plug>(acp-next-hunk)"):
         editor.command(f"help {topic}")
         assert editor.eval("&filetype") == "help"
     names = editor.lua(

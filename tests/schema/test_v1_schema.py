@@ -55,6 +55,16 @@ def _result(definition: str, decode: Callable[[Any], Any]) -> Case:
     return Case(definition, decode, v1.encode)
 
 
+def _created(value: Any) -> Any:
+    return value, v1.create_terminal(value)
+
+
+def _as_created(created: Any) -> Any:
+    """A list that is empty is written where it was sent, null included."""
+    sent, read = created
+    return {**{key: [] for key in ("args", "env") if key in sent}, **v1.encode(read)}
+
+
 UPDATES = {
     "user_message_chunk": "ContentChunk",
     "agent_message_chunk": "ContentChunk",
@@ -84,6 +94,11 @@ CASES = {
     "session/set_config_option": _result("SetSessionConfigOptionResponse", v1.config_options),
     "fs/read_text_file": _result("ReadTextFileRequest", v1.read_text_file),
     "fs/write_text_file": _result("WriteTextFileRequest", v1.write_text_file),
+    "terminal/create": Case("CreateTerminalRequest", _created, _as_created),
+    "terminal/output": _result("TerminalOutputRequest", v1.terminal_request),
+    "terminal/wait_for_exit": _result("WaitForTerminalExitRequest", v1.terminal_request),
+    "terminal/kill": _result("KillTerminalRequest", v1.terminal_request),
+    "terminal/release": _result("ReleaseTerminalRequest", v1.terminal_request),
     "content block": _result("ContentBlock", v1.decode_block),
 }
 
@@ -247,6 +262,8 @@ def test_whatever_is_broken_the_two_readings_agree(name: str, reading: Reading) 
             "session/list": [("sessions",)],
             "fs/read_text_file": [("sessionId",), ("path",)],
             "fs/write_text_file": [("sessionId",), ("path",), ("content",)],
+            "terminal/create": [("sessionId",), ("command",)],
+            "terminal/output": [("sessionId",), ("terminalId",)],
         }.items()
         for path in required
     ],
@@ -383,6 +400,8 @@ EVERYTHING = model.ClientCapabilities(
     elicitation_url=True,
     meta={"terminal_output": True},
 )
+EXITED = {"exitCode": 3, "signal": None}
+KILLED = {"exitCode": None, "signal": "SIGKILL"}
 
 WRITTEN = [
     ("InitializeRequest", v1.initialize()),
@@ -408,6 +427,13 @@ WRITTEN = [
     ("RequestPermissionResponse", v1.permission_outcome(None)),
     ("ReadTextFileResponse", v1.read_text_file_result("a\n")),
     ("WriteTextFileResponse", v1.write_text_file_result()),
+    ("CreateTerminalResponse", v1.create_terminal_result("t")),
+    ("TerminalOutputResponse", v1.terminal_output_result("out", True, None)),
+    ("TerminalOutputResponse", v1.terminal_output_result("", False, EXITED)),
+    ("WaitForTerminalExitResponse", v1.wait_for_exit_result(EXITED)),
+    ("WaitForTerminalExitResponse", v1.wait_for_exit_result(KILLED)),
+    ("KillTerminalResponse", v1.kill_terminal_result()),
+    ("ReleaseTerminalResponse", v1.release_terminal_result()),
 ]
 
 

@@ -378,7 +378,6 @@ _CALL_FIELDS = (
     "rawInput",
     "rawOutput",
     "_meta",
-    "turn",
 )
 
 

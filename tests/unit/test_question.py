@@ -298,6 +298,15 @@ def test_a_change_is_summed_up_by_what_is_there(
     assert summarise(Diff("/f", new, old), lambda path: sight).text == said
 
 
+def test_D04_a_part_that_is_there_more_than_once_is_said_to_be() -> None:
+    text = "if a {\n}\n" * 9
+    told = summarise(Diff("/f", "};\n", "}\n"), lambda path: Sight(True, text))
+    assert told.text == (
+        "changes /f (−1 +1 lines, in one of 9 places of this text, it is not said which)"
+    )
+    assert not told.whole
+
+
 def test_D06_an_emptied_file_is_said_to_be_emptied() -> None:
     call = ToolCallUpsert("t", kind="edit", content=(Diff("/ws/a", "", "x\n"),))
     assert "It empties /ws/a (1 line removed)" in asked(call, files={"/ws/a": "x\n"}).message

@@ -46,12 +46,10 @@ def test_what_others_know_stands_beside_the_state() -> None:
     world.session.changes = [{"uri": "file:///ws/a"}]
     world.session.queue = [{"turnId": "t"}]
     world.session.follow = {"enabled": False}
-    world.session.elicitations = [{"elicitationId": "e"}]
     state = world.json
     assert state["changes"] == [{"uri": "file:///ws/a"}]
     assert state["queue"] == [{"turnId": "t"}]
     assert state["follow"] == {"enabled": False}
-    assert state["elicitations"] == [{"elicitationId": "e"}]
 
 
 # --- status ---------------------------------------------
@@ -412,9 +410,6 @@ def test_terminals() -> None:
             "output": "one\ntwo\n",
             "truncated": False,
             "exitStatus": {"exitCode": 0},
-            "size": None,
-            "capabilities": None,
-            "_meta": None,
         }
     ]
     session.apply(model.TerminalUpdate("term", output="all of it", truncated=True))

@@ -48,6 +48,20 @@ def test_P06_a_workspace_cannot_choose_a_command() -> None:
     assert {problem.setting for problem in problems} == {"agents", "permissions"}
 
 
+def test_C10_a_workspace_may_forbid_more_and_allow_nothing() -> None:
+    strict, _ = merge(Settings(), {"terminals": {"enabled": False, "outsideRoots": "ask"}})
+    loose = {"terminals": {"enabled": True, "outsideRoots": "allow"}}
+    settings, problems = merge(strict, loose, user=False)
+    assert settings == strict
+    assert [one.setting for one in problems] == ["terminals.enabled", "terminals.outsideRoots"]
+    loosened, problems = merge(strict, loose)
+    assert (loosened.terminals_enabled, loosened.terminals_outside_roots) == (True, "allow")
+    forbidding = {"terminals": {"enabled": False, "outsideRoots": "deny"}}
+    settings, more = merge(loosened, forbidding, user=False)
+    assert (settings.terminals_enabled, settings.terminals_outside_roots) == (False, "deny")
+    assert (problems, more) == ((), ())
+
+
 @pytest.mark.parametrize(
     ("values", "setting"),
     [
@@ -65,6 +79,9 @@ def test_P06_a_workspace_cannot_choose_a_command() -> None:
         ({"agents": {"x": {"command": "x", "env": {"A=B": "1"}}}}, "agents.x"),
         ({"agents": {"x": {"command": "x", "args": "acp"}}}, "agents.x"),
         ({"limits": {"lineBytes": 1.5}}, "limits.lineBytes"),
+        ({"terminals": {"enabled": "yes"}}, "terminals.enabled"),
+        ({"terminals": {"outsideRoots": "always"}}, "terminals.outsideRoots"),
+        ({"terminals": {"maxOutputBytes": 0}}, "terminals.maxOutputBytes"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_and_left_out(

@@ -312,3 +312,19 @@ def test_F10_the_end_of_most_lines() -> None:
     assert line_end("a") is None
     assert same_text("a\r\nb\r", "a\nb\n")
     assert not same_text("a\r\nb", "a\nb\n")
+
+
+@pytest.mark.parametrize("many", [300_000])
+def test_a_file_of_nothing_but_carriage_returns_does_not_hang(many: int) -> None:
+    old, new = "\r" * many, "\r" * (many - 7)
+    assert fit(new, old) == new
+    assert apply_edits(old, edits(old, new, "utf-16"), "utf-16") == new
+    assert merge3(old, "x" + old, new) is None or merge3(old, "x" + old, new) == "x" + new
+
+
+def test_lines_in_another_order_do_not_hang() -> None:
+    lines = [f"{number} {number % 7}\n" for number in range(60_000)]
+    old = "".join(lines)
+    random.Random(1).shuffle(lines)
+    new = "".join(lines)
+    assert apply_edits(old, edits(old, new, "utf-8"), "utf-8") == new

@@ -395,8 +395,11 @@ def test_S02_initialize_says_exactly_what_we_implement() -> None:
         "protocolVersion": 1,
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
-            "terminal": False,
+            "terminal": True,
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+            "auth": {"terminal": True},
+            "elicitation": {"form": {}, "url": {}},
+            "_meta": {"terminal_output": True},
         },
         "clientInfo": {"name": "acp-sidecar", "version": __version__, "title": "ACP sidecar"},
     }

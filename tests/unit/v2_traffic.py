@@ -231,8 +231,6 @@ class Expected:
         if "output" in update:
             data = update["output"]["data"] if update["output"] else ""
             terminal["bytes"] = [base64.b64decode(data)]
-        if update.get("exitStatus") is not None:
-            terminal["bytes"] = [*terminal["bytes"], None]
         _patch(terminal, update, TERMINAL)
 
     def _terminal_output_chunk(self, update: Json) -> None:
@@ -316,9 +314,7 @@ def merged(blocks: list[Json]) -> list[Json]:
     return shown
 
 
-def decoded(pieces: list[bytes | None]) -> str:
-    """Output as text; None is an end, where half a character stays half."""
-    text, decoder = "", codecs.getincrementaldecoder("utf-8")("replace")
-    for piece in pieces:
-        text += decoder.decode(piece or b"", final=piece is None)
-    return text
+def decoded(pieces: list[bytes], ended: bool) -> str:
+    """Output as text. At the end half a character stays half, until then it is waited for."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return decoder.decode(b"".join(pieces), final=ended)

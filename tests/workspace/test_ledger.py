@@ -317,7 +317,7 @@ async def test_temporary_files_of_ours_are_no_news(ledger: Ledger, tmp_path: Pat
 
     path = say(tmp_path / disk._temporary("a"), "x")
     ledger.touch(path)
-    assert ledger.paths == ()
+    assert not ledger.paths
 
 
 # --- the user's own -----------------------------------------------------------------------

@@ -220,7 +220,10 @@ class AnyOrder(RuleBasedStateMachine):
         if self.buffer(name) or self.buffer(other) or not source.exists() or target.exists():
             return
         text = self.text(name) or ""
-        self.by_agent(set(), {line.rstrip("\r\n") for line in split_lines(text)})
+        lines = {line.rstrip("\r\n") for line in split_lines(text)}
+        kept_lines = self.users & lines
+        self.by_agent(set(), lines)
+        self.users |= kept_lines
         self.tied |= {(name, other), (other, name)}
         if name in self.touched or other in self.touched:
             edited = max(self.last_edit.get(name, 0), self.last_edit.get(other, 0))

@@ -166,6 +166,65 @@ async def test_D07_a_move_of_a_file_with_unsaved_changes_is_not_taken_back(
     assert not new.exists()
 
 
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+async def test_D07_a_file_that_is_none_any_more_is_listed_and_left_alone(
+    ledger: Ledger, tmp_path: Path, kind: str
+) -> None:
+    path, target = say(tmp_path / "ws" / "a", LINES), say(tmp_path / "outside", "secret\n")
+    ledger.touch(path)
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(target if kind == "link" else tmp_path / "nowhere")
+    await ledger.refresh()
+    assert only(ledger).problem
+    done = await ledger.revert()
+    assert len(done.problems) == 1
+    assert target.read_text() == "secret\n"
+    assert not (tmp_path / "nowhere").exists()
+    assert ledger.diff(path) == (LINES, LINES)
+    # Once it is a file again it can be reviewed again.
+    path.rmdir() if kind == "folder" else path.unlink()
+    await agent_writes(ledger, path, CHANGED)
+    assert only(ledger).problem is None
+    await ledger.revert()
+    assert path.read_text() == LINES
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9\n", "text\n".encode("utf-16"), b"a\0b"])
+async def test_F13_a_report_of_what_is_no_utf8_changes_no_byte(
+    ledger: Ledger, tmp_path: Path, data: bytes
+) -> None:
+    path = say(tmp_path / "a", data)
+    ledger.diff_reported(path, "caf\n", "cafe\n")
+    await ledger.refresh()
+    assert (path.read_bytes(), ledger.changes()) == (data, [])
+    say(path, "caf\u00e9\n")
+    ledger.diff_reported(path, "caf\ufffd\n", "caf\u00e9\n")
+    await ledger.refresh()
+    assert (only(ledger).status, only(ledger).binary) == ("modified", True)
+    await ledger.revert()
+    assert path.read_bytes() == data
+    await ledger.undo()
+    assert path.read_text("utf-8") == "caf\u00e9\n"
+
+
+@pytest.mark.parametrize("snippet", ["}\n", "}", "", "\n"])
+async def test_D04_a_piece_that_is_there_more_than_once_is_not_guessed_at(
+    ledger: Ledger, tmp_path: Path, snippet: str
+) -> None:
+    text = "if a {\n}\n\n" * 9
+    path = say(tmp_path / "a", text)
+    ledger.diff_reported(path, "other\n", snippet)
+    ledger.diff_reported(path, snippet, "other\n")
+    await ledger.refresh()
+    assert ledger.changes() == []
+    assert path.read_text() == text
+
+
 async def test_D07_binary_files_are_changed_as_a_whole(ledger: Ledger, tmp_path: Path) -> None:
     path = say(tmp_path / "a.png", b"\x89PNG\0" * 2000)
     await agent_writes(ledger, path, b"\x89PNG\0\1")
@@ -434,6 +493,65 @@ async def test_a_mark_the_buffer_did_not_show_outlives_a_revert(
     assert path.read_bytes() == b"\xef\xbb\xbf" + LINES.replace("nine", "typed\nnine").encode()
 
 
+# --- files that the agent made and the user has edited ----------------------------------
+
+
+@pytest.mark.parametrize("content", ["mine\n", b"\x89PNG\0 mine"])
+async def test_a_made_file_that_the_user_has_edited_goes_by_the_user_s_word_only(
+    ledger: Ledger, tmp_path: Path, content: str | bytes
+) -> None:
+    path, other = tmp_path / "made", tmp_path / "other"
+    await agent_writes(ledger, path, b"\x89PNG\0")
+    await agent_writes(ledger, other, "the agent's\n")
+    ledger.end_turn()
+    mine = say(path, content).read_bytes()
+    done = await ledger.revert()
+    assert not other.exists()
+    assert path.read_bytes() == mine
+    [edited] = done.edited
+    assert (edited.path, edited.id) == (path, done.conflicts[0])
+    say(path, "typed since\n")
+    assert (await ledger.delete(done.edited)).conflicts == (edited.id,)
+    assert path.read_text() == "typed since\n"
+    done = await ledger.delete((await ledger.revert()).edited)
+    assert done.reverted == (edited.id,)
+    assert not path.exists()
+    await ledger.undo()
+    assert path.read_text() == "typed since\n"
+    assert states(ledger) == ["conflict"]
+
+
+@pytest.mark.parametrize("how", ["rename", "write"])
+@pytest.mark.parametrize("made", [True, False])
+async def test_what_the_user_did_to_a_file_outlives_a_move_by_the_agent(
+    ledger: Ledger, tmp_path: Path, how: str, made: bool
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    if not made:
+        say(old, LINES)
+    await agent_writes(ledger, old, CHANGED)
+    ledger.end_turn()
+    mine = say(old, CHANGED.replace("FIVE", "mine FIVE")).read_text()
+    await ledger.refresh()
+    ledger.begin_turn()
+    ledger.touch(new)
+    if how == "rename":
+        old.rename(new)
+    else:
+        old.unlink()
+        say(new, mine)
+    await ledger.refresh()
+    assert only(ledger).path == new
+    done = await ledger.revert()
+    assert len(done.conflicts) == 1
+    if made:
+        assert new.read_text() == mine
+        assert [each.path for each in done.edited] == [new]
+    else:
+        assert old.read_text() == LINES.replace("five", "mine FIVE")
+        assert done.edited == ()
+
+
 # --- checkpoints ------------------------------------------------------------------------
 
 
@@ -536,6 +654,74 @@ async def test_a_journal_that_was_cut_off_costs_only_its_last_line(
     assert path.read_text() == LINES
 
 
+async def test_old_checkpoints_go_and_the_others_stay_right(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history.MOST_CHECKPOINTS", 3)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", "0\n" + LINES)
+    late = tmp_path / "ws" / "late"
+
+    def new_ledger() -> Ledger:
+        return Ledger(files, within=lambda path: True, checkpoints=folder)
+
+    ledger = new_ledger()
+    for number in range(1, 9):
+        ledger.begin_turn(label=str(number))
+        await agent_writes(ledger, path, f"{number}\n" + LINES)
+        if number == 7:
+            await agent_writes(ledger, late, "new\n")
+        ledger.end_turn()
+    for again in (False, True):
+        if again:
+            ledger.close()
+            ledger = new_ledger()
+            ledger.load()
+        assert [each.label for each in ledger.checkpoints()] == ["6", "7", "8"]
+        for checkpoint, said in zip(ledger.checkpoints(), ("5", "6", "7"), strict=True):
+            assert (await ledger.restore(checkpoint.id)).problems == ()
+            assert path.read_text() == f"{said}\n" + LINES
+            assert late.exists() == (said == "7")
+            await ledger.undo()
+            assert path.read_text() == "8\n" + LINES
+    journal = (folder / "journal.ndjson").read_text().splitlines()
+    assert sum('"checkpoint"' in line for line in journal) == 3
+    contents = [each for each in (folder / "contents").rglob("*") if each.is_file()]
+    assert len(contents) <= 6
+
+
+async def test_checkpoints_that_need_too_much_go_but_for_the_last(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history.MOST_BYTES", 100_000)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", LINES)
+    ledger = Ledger(files, within=lambda path: True, checkpoints=folder)
+    for number in range(20):
+        ledger.begin_turn(label=str(number))
+        await agent_writes(ledger, path, f"{number}\n" * 10_000)
+        ledger.end_turn()
+    labels = [each.label for each in ledger.checkpoints()]
+    assert 1 <= len(labels) <= 6
+    assert labels[-1] == "19"
+    await ledger.restore(ledger.checkpoints()[-1].id)
+    assert path.read_text() == "18\n" * 10_000
+
+
+async def test_the_journal_does_not_grow_with_every_write(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.history._SPARE_LINES", 20)
+    folder, path = tmp_path / "checkpoints", say(tmp_path / "ws" / "a", LINES)
+    ledger = Ledger(files, within=lambda path: True, checkpoints=folder)
+    ledger.begin_turn(label="only")
+    for number in range(200):
+        await agent_writes(ledger, path, f"{number}\n" * (number + 1))
+    assert len((folder / "journal.ndjson").read_text().splitlines()) < 60
+    again = Ledger(files, within=lambda path: True, checkpoints=folder)
+    again.load()
+    await again.restore(again.checkpoints()[0].id)
+    assert path.read_text() == LINES
+
+
 # --- what the agent is told -------------------------------------------------------------
 
 
@@ -634,3 +820,89 @@ async def test_a_baseline_somebody_has_removed_costs_only_its_file(
     assert len(done.conflicts) == len(done.problems) == 1
     assert large.read_text() == "y\n" * 9000
     assert small.read_text() == LINES
+
+
+# --- what cannot be kept ----------------------------------------------------------------
+
+
+async def test_a_file_too_large_to_be_kept_is_said_to_have_changed(
+    hand: Hand, tmp_path: Path
+) -> None:
+    ledger = Ledger(hand.files(limit=1000), within=lambda path: True)
+    ledger.begin_turn()
+    huge, gone, made = (tmp_path / name for name in ("huge", "gone", "made"))
+    for path in (huge, gone):
+        say(path, "x\n" * 1000)
+    for path in (huge, gone, made):
+        ledger.touch(path)
+    assert ledger.changes() == []
+    say(huge, "y\n" * 2000)
+    gone.unlink()
+    say(made, "z\n" * 2000)
+    await ledger.refresh()
+    told = {change.path: change for change in ledger.changes()}
+    assert {path.name: told[path].status for path in told} == {
+        "huge": "modified",
+        "gone": "deleted",
+        "made": "created",
+    }
+    for path in (huge, made):
+        assert "limit is 1,000" in str(told[path].to_json()["problem"])
+    done = await ledger.revert()
+    assert any(str(huge) in problem and "limit" in problem for problem in done.problems)
+    assert huge.read_text() == "y\n" * 2000
+    await ledger.keep()
+    assert huge not in {change.path for change in ledger.changes()}
+    ledger.end_turn()
+    say(huge, "the user's\n" * 2000)
+    await ledger.refresh()
+    assert huge not in {change.path for change in ledger.changes()}
+
+
+async def test_a_file_that_grows_too_large_is_still_listed(hand: Hand, tmp_path: Path) -> None:
+    ledger = Ledger(hand.files(limit=1000), within=lambda path: True)
+    ledger.begin_turn()
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, "y\n" * 2000)
+    assert "limit is 1,000" in str(only(ledger).to_json()["problem"])
+    await agent_writes(ledger, path, CHANGED)
+    assert "problem" not in only(ledger).to_json()
+    await ledger.revert()
+    assert path.read_text() == LINES
+
+
+async def test_of_too_many_files_the_rest_is_said_not_to_be_kept(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_sidecar.workspace.tracked.MOST_FILES", 3)
+    monkeypatch.setattr("acp_sidecar.workspace.unkept._MOST_UNKEPT", 2)
+    paths = [say(tmp_path / str(number), LINES) for number in range(9)]
+    for path in paths:
+        ledger.touch(path)
+    for path in paths:
+        say(path, CHANGED)
+    await ledger.refresh()
+    *kept, first, last = ledger.changes()
+    assert [len(change.hunks) for change in kept] == [3, 3, 3]
+    assert "Of more than 3 files" in str(first.problem)
+    assert "Of 4 more files it is not even known" in str(last.problem)
+    done = await ledger.revert()
+    assert len(done.problems) == 2
+    assert [path.read_text() for path in paths] == [LINES] * 3 + [CHANGED] * 6
+
+
+async def test_a_folder_of_many_files_that_moves_is_found_file_by_file(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for number in range(300):
+        ledger.touch(say(old / str(number), f"{number}\n"))
+        ledger.touch(new / str(number))
+    new.mkdir()
+    for path in old.iterdir():
+        text = path.read_text()
+        path.unlink()
+        say(new / path.name, text)
+    await ledger.refresh()
+    assert {change.status for change in ledger.changes()} == {"renamed"}
+    assert all(Path(str(change.old_uri)).name == change.path.name for change in ledger.changes())

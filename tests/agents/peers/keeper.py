@@ -21,7 +21,7 @@ async def main(how: str, command: list[str]) -> None:
         on_exit=lambda exit_: print("exit", exit_.returncode, flush=True),
     )
     grandchild = (await lines.get()).split(b"\n")[0].decode()
-    print(agent.pid, grandchild, process._LEASH.pid, flush=True)
+    print(agent.pid, grandchild, process.LEASH.pid, flush=True)
     if how == "raise":
         raise SystemExit("over")
     if how == "wait":

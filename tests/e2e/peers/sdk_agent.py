@@ -299,13 +299,24 @@ class SdkAgent(acp.Agent):
         answer = await self._client.write_text_file(session_id, path, content)
         await self.say(session_id, f"written: {_plain(answer)}")
 
+    async def do_run(self, session_id: str, command: str, *args: str) -> None:
+        """Run a command and say what became of it; then one that has to be ended."""
+        client = self._client
+        run = await client.create_terminal(session_id, command, list(args), output_byte_limit=6)
+        status = await client.wait_for_terminal_exit(session_id, run.terminal_id)
+        said = await client.terminal_output(session_id, run.terminal_id)
+        await client.release_terminal(session_id, run.terminal_id)
+        await self.say(session_id, f"{status.exit_code} {said.output!r} {said.truncated} ")
+        sleep = await client.create_terminal(session_id, "sleep 300")
+        await client.kill_terminal(session_id, sleep.terminal_id)
+        status = await client.wait_for_terminal_exit(session_id, sleep.terminal_id)
+        await self.say(session_id, f"{status.exit_code} {status.signal}")
+
     async def do_extend(self, session_id: str) -> None:
         """Methods the client cannot know."""
         await self._client.ext_notification("vendor/ping", {"a": 1})
         for work in (
             self._client.ext_method("vendor/ask", {"a": 1}),
-            self._client.create_terminal(session_id, "ls"),
-            self._client.terminal_output(session_id, "t"),
             self._client.create_elicitation(
                 "Who?",
                 schema.ElicitationUrlSessionMode(

@@ -105,14 +105,25 @@ local function reload(buf)
       vim.cmd('silent! edit')
     end)
     ours(buf)
-  else
-    vim.cmd('silent! checktime ' .. buf)
+    return
+  end
+  local id = not reads_by_itself(buf)
+    and vim.api.nvim_create_autocmd('FileChangedShell', {
+      buffer = buf,
+      callback = function()
+        vim.v.fcs_choice = 'reload'
+      end,
+    })
+  vim.cmd('silent! checktime ' .. buf)
+  if id then
+    vim.api.nvim_del_autocmd(id)
   end
 end
 
 ---Loads what the disk says now into these files' buffers, where nothing is lost by it.
 ---@param uris string[]
-function M.look_at_disk(uris)
+---@param unasked? boolean Also where the user has switched 'autoread' off.
+function M.look_at_disk(uris, unasked)
   local names = {}
   for _, uri in ipairs(uris) do
     names[vim.uri_to_fname(uri)] = true
@@ -122,7 +133,7 @@ function M.look_at_disk(uris)
       names[vim.api.nvim_buf_get_name(buf)]
       and vim.api.nvim_buf_is_loaded(buf)
       and not vim.bo[buf].modified
-      and reads_by_itself(buf)
+      and (unasked or reads_by_itself(buf))
     then
       reload(buf)
     end
@@ -147,8 +158,9 @@ function M.on_apply_edit(err, params, ctx)
   local before = vim.tbl_map(function(uri)
     return vim.api.nvim_buf_get_changedtick(vim.uri_to_bufnr(uri))
   end, uris)
-  -- The file may hold the new text already, and a clean buffer had better take it from there.
-  M.look_at_disk(uris)
+  -- The file may hold the new text already, and a clean buffer had better take it from there:
+  -- else Neovim would hold it for changed, and ask before it writes the very same.
+  M.look_at_disk(uris, true)
   for index, uri in ipairs(uris) do
     if vim.api.nvim_buf_get_changedtick(vim.uri_to_bufnr(uri)) ~= before[index] then
       -- The edit was computed for another text. Neovim itself would apply it all the same.

@@ -118,23 +118,63 @@ local STATUS_HL = {
   cancelled = 'AcpFailed',
 }
 
+---How it is with a command: it runs, or how it ended.
+---@param terminal acp.Terminal
+---@return string
+function M.how(terminal)
+  local status = terminal.exitStatus
+  if not status then
+    return 'running'
+  end
+  return status.signal and 'ended by ' .. status.signal
+    or status.exitCode and 'exit ' .. status.exitCode
+    or 'ended'
+end
+
+---@param lines acp.Line[]
+---@param text string
+local function append_end(lines, text)
+  local texts = split((text:gsub('\n+$', '')))
+  local first = math.max(1, #texts - MAX_OUTPUT + 1)
+  if first > 1 then
+    lines[#lines + 1] = { text = ('… %d lines before'):format(first - 1), hl = 'AcpDetail' }
+  end
+  for index = first, #texts do
+    lines[#lines + 1] = { text = texts[index] }
+  end
+end
+
+---@param terminal acp.Terminal
+---@return acp.Line[]
+local function command(terminal)
+  local lines = {} ---@type acp.Line[]
+  for index, text in ipairs(terminal.command and split(terminal.command) or {}) do
+    lines[index] = { text = (index == 1 and '$ ' or '  ') .. text, hl = 'AcpDetail' }
+  end
+  if terminal.truncated then
+    lines[#lines + 1] = { text = '… earlier output is left out', hl = 'AcpDetail' }
+  end
+  if terminal.output ~= '' then
+    append_end(lines, terminal.output)
+  end
+  local failed = terminal.exitStatus and terminal.exitStatus.exitCode ~= 0
+  local hl = failed and 'AcpFailed' or not terminal.exitStatus and 'AcpRunning' or 'AcpDetail'
+  lines[#lines + 1] = { text = M.how(terminal), hl = hl }
+  return lines
+end
+
 ---@param content table An item of a tool call's content.
 ---@return acp.Line[]
 local function detail(content)
   if content.type == 'diff' then
     return M.diff(content.path, content.oldText, content.newText or '')
+  elseif content.type == 'terminal' and content.terminal then
+    return command(content.terminal)
   elseif content.type == 'terminal' then
     return { { text = 'terminal ' .. content.terminalId, hl = 'AcpDetail' } }
   end
-  local lines = {}
-  local texts = split((as_text(content.content or content):gsub('\n+$', '')))
-  local first = math.max(1, #texts - MAX_OUTPUT + 1)
-  if first > 1 then
-    lines[1] = { text = ('… %d lines before'):format(first - 1), hl = 'AcpDetail' }
-  end
-  for index = first, #texts do
-    lines[#lines + 1] = { text = texts[index] }
-  end
+  local lines = {} ---@type acp.Line[]
+  append_end(lines, as_text(content.content or content))
   return lines
 end
 
@@ -185,6 +225,10 @@ function draw.permission(block)
   end
   local first = split(block.message or '')[1]
   return { { text = ('%s %s → %s'):format(icon, first, split(outcome)[1]), hl = 'AcpQuestion' } }
+end
+
+function draw.elicitation(block)
+  return require('acp.elicitation').lines(block)
 end
 
 function draw.notice(block)

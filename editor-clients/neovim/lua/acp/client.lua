@@ -52,9 +52,14 @@ local function capabilities()
       transcript = true,
       reveal = true,
       changes = true,
+      proposals = true,
       userActivity = true,
+      terminals = true,
       -- The answer to a request can wait only where a coroutine can wait inside pcall().
       permission = jit ~= nil,
+      elicitation = jit ~= nil,
+      openTerminal = jit ~= nil,
+      selection = true,
     },
   })
   return all
@@ -67,8 +72,14 @@ local function handlers()
     ['acp/transcript'] = require('acp.session').on_transcript,
     ['acp/changes'] = require('acp.session').on_changes,
     ['acp/follow'] = require('acp.session').on_follow,
+    ['acp/terminal'] = function(_, params)
+      require('acp.terminal').on_terminal(_, params)
+    end,
     ['acp/reveal'] = require('acp.reveal').on_reveal,
     ['acp/permission'] = permission.on_permission,
+    ['acp/elicitation'] = require('acp.elicitation').on_elicitation,
+    ['acp/openTerminal'] = require('acp.login').on_open_terminal,
+    ['acp/selection'] = require('acp.prompt').on_selection,
     ['window/showMessage'] = tell.on_show_message,
     ['window/showMessageRequest'] = permission.on_message_request,
     ['$/cancelRequest'] = permission.on_cancel_request,
@@ -90,6 +101,7 @@ local function forget()
   vim.api.nvim_clear_autocmds({ group = group })
   require('acp.permission').close_all()
   require('acp.session').server_ended()
+  require('acp.terminal').forget()
   release(nil)
 end
 
@@ -159,6 +171,10 @@ function M.start()
     capabilities = capabilities(),
     handlers = handlers(),
     on_init = function(client)
+      if not config.get().review.code_lens then
+        -- They would say again, in every line, what signs and virtual lines say.
+        client.server_capabilities.codeLensProvider = nil
+      end
       release(client)
     end,
     on_exit = vim.schedule_wrap(function(_, _, id)
@@ -186,6 +202,7 @@ function M.start()
     end,
   })
   require('acp.activity').watch(group)
+  require('acp.drawing').watch(group)
   attach_all()
   return M.get()
 end

@@ -11,7 +11,7 @@ local M = {}
 
 ---@class acp.Subcommand
 ---@field run fun(call: acp.Call)
----@field complete? fun(lead: string): string[]
+---@field complete? fun(lead: string, typed: string): string[] `typed`: all after the subcommand.
 
 ---@param call acp.Call
 ---@return acp.Attached[]?
@@ -28,10 +28,23 @@ end
 
 ---@return string[]
 local function changed_files()
-  local session = require('acp.session').current()
-  return vim.tbl_map(function(change)
-    return vim.fn.fnamemodify(vim.uri_to_fname(change.uri), ':~:.')
-  end, session and session.changes or {})
+  return vim.tbl_map(function(file)
+    return vim.fn.fnamemodify(file.name, ':~:.')
+  end, require('acp.changes').files())
+end
+
+---What is kept or reverted, as a word.
+local SCOPES = { 'hunk', 'file', 'all' }
+
+---@param typed string
+---@return string[]
+local function scopes_and_files(_, typed)
+  if vim.startswith(typed, 'file ') then
+    return vim.tbl_map(function(name)
+      return 'file ' .. name
+    end, changed_files())
+  end
+  return vim.list_extend(vim.list_slice(SCOPES), changed_files())
 end
 
 ---@param step 'keep'|'revert'
@@ -40,11 +53,24 @@ local function review_step(step)
   return {
     run = function(call)
       local review = require('acp.review')
-      review.step(step, not call.bang and review.target(call.text) or nil)
+      local scope, name = call.words[1], vim.trim((call.text:gsub('^%S+', '', 1)))
+      if call.bang or call.text == 'all' then
+        review.all(step)
+      elseif call.text == 'hunk' or (call.range and call.text == '') then
+        local range = call.range or {}
+        review.hunks(step, range.first, range.last)
+      elseif scope == 'file' then
+        review.file(step, review.target(name))
+      else
+        review.file(step, review.target(call.text))
+      end
     end,
-    complete = changed_files,
+    complete = scopes_and_files,
   }
 end
+
+---Steps of which `:Acp undo all` takes back at most so many.
+local ALL_STEPS = 1000
 
 ---@return string[]
 local function agent_names()
@@ -74,6 +100,17 @@ local function config_values()
     end
   end
   return found
+end
+
+---@param direction 1|-1
+---@return acp.Subcommand
+local function motion(direction)
+  return {
+    run = function(call)
+      local count = tonumber(call.words[1]) or 1
+      require('acp.motion').jump(direction, math.max(1, count))
+    end,
+  }
 end
 
 ---@type table<string, acp.Subcommand>
@@ -114,6 +151,23 @@ local subcommands = {
         require('acp.session').prompt(call.text, context(call))
       end
     end,
+  },
+  queue = {
+    run = function()
+      require('acp.session').show_queue()
+    end,
+  },
+  login = {
+    run = function(call)
+      require('acp.session').log('login', call.words[1], call.words[2])
+    end,
+    complete = agent_names,
+  },
+  logout = {
+    run = function(call)
+      require('acp.session').log('logout', call.words[1])
+    end,
+    complete = agent_names,
   },
   cancel = {
     run = function()
@@ -173,6 +227,20 @@ local subcommands = {
       end, question and question.options or {})
     end,
   },
+  terminal = {
+    run = function(call)
+      local terminal = require('acp.terminal')
+      local id = call.text ~= '' and call.text or nil
+      if call.bang then
+        terminal.kill(id)
+      else
+        terminal.open(id)
+      end
+    end,
+    complete = function()
+      return require('acp.terminal').ids()
+    end,
+  },
   transcript = {
     run = function()
       local session = require('acp.session').current()
@@ -185,20 +253,54 @@ local subcommands = {
   },
   review = {
     run = function()
-      require('acp.review').list()
+      require('acp.quickfix').open('files')
+    end,
+  },
+  changes = {
+    run = function()
+      require('acp.quickfix').open('hunks')
+    end,
+  },
+  next = motion(1),
+  prev = motion(-1),
+  preview = {
+    run = function()
+      require('acp.preview').open()
+    end,
+  },
+  lines = {
+    run = function(call)
+      require('acp.drawing').toggle_lines(call.words[1])
+    end,
+    complete = function()
+      return { 'on', 'off' }
+    end,
+  },
+  checkpoints = {
+    run = function()
+      require('acp.checkpoints').choose()
     end,
   },
   keep = review_step('keep'),
   revert = review_step('revert'),
   undo = {
-    run = function()
-      require('acp.review').step('undo')
+    run = function(call)
+      local count = call.text == '' and 1
+        or call.text == 'all' and ALL_STEPS
+        or tonumber(call.text)
+      if count and count >= 1 then
+        require('acp.review').undo(count)
+      else
+        tell.error(':Acp undo [{count}|all]')
+      end
+    end,
+    complete = function()
+      return { 'all' }
     end,
   },
   diff = {
     run = function(call)
-      local review = require('acp.review')
-      review.diff(review.target(call.text))
+      require('acp.compare').file(require('acp.review').target(call.text))
     end,
     complete = changed_files,
   },
@@ -256,7 +358,7 @@ function M.complete(lead, line, column)
     rest = typed
   else
     local complete = subcommands[name] and subcommands[name].complete
-    candidates = complete and complete(lead) or {}
+    candidates = complete and complete(lead, rest) or {}
     -- Candidates may hold blanks; only what follows the last blank typed is replaced.
     prefix = rest:sub(1, #rest - #lead)
   end

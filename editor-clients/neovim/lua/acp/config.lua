@@ -18,6 +18,17 @@ local M = {}
 ---@field reveal? acp.Options.Window
 ---@field permission? { width?: integer } The widest a question gets.
 ---@field icons? table<string, string>
+---@field review? acp.Options.Review
+---@field keymaps? boolean|table<string, string|false> Whether maps are set; see |acp-keymaps|.
+
+---@class acp.Options.Review
+---@field signs? table<string, string> Text by kind of hunk, at most two cells each.
+---@field sign_priority? integer
+---@field number_highlights? boolean Colour the line numbers too.
+---@field virtual_lines? boolean Show the old lines above the new ones.
+---@field line_highlights? boolean Colour the new lines while the old ones are shown.
+---@field max_lines? integer Old lines shown of one hunk.
+---@field code_lens? boolean Leave the sidecar's code lenses on, which say the same.
 
 ---@class acp.Options.Window
 ---@field position? 'left'|'right'|'above'|'below'|'auto'
@@ -25,6 +36,23 @@ local M = {}
 
 ---@type acp.Options
 local defaults = {
+  keymaps = false,
+  review = {
+    signs = {
+      added = '┃',
+      changed = '┃',
+      removed = '▁',
+      topremoved = '▔',
+      conflict = '╳',
+      proposed = '┆',
+    },
+    sign_priority = 20,
+    number_highlights = false,
+    virtual_lines = true,
+    line_highlights = true,
+    max_lines = 200,
+    code_lens = false,
+  },
   cmd = { 'acp-sidecar', 'serve' },
   root_dir = function()
     return vim.fs.root(0, '.git') or vim.fn.getcwd()
@@ -71,6 +99,40 @@ local function validate_agent(name, agent)
   end
 end
 
+---@param review any
+local function validate_review(review)
+  vim.validate('review', review, 'table')
+  for name, value in pairs(review) do
+    local default = defaults.review[name]
+    if default == nil then
+      error(('acp: unknown option %q (see :help acp-options)'):format('review.' .. name), 0)
+    end
+    vim.validate('review.' .. name, value, type(default))
+  end
+  for kind, text in pairs(review.signs) do
+    if not defaults.review.signs[kind] then
+      error(('acp: unknown option %q (see :help acp-options)'):format('review.signs.' .. kind), 0)
+    end
+    vim.validate('review.signs.' .. kind, text, function(value)
+      return type(value) == 'string' and vim.fn.strdisplaywidth(value) <= 2
+    end, 'a text of at most two cells')
+  end
+end
+
+---@param keymaps any
+local function validate_keymaps(keymaps)
+  vim.validate('keymaps', keymaps, { 'boolean', 'table' })
+  local known = require('acp.keymaps').defaults
+  for name, lhs in pairs(type(keymaps) == 'table' and keymaps or {}) do
+    if not known[name] then
+      error(('acp: unknown option %q (see :help acp-keymaps)'):format('keymaps.' .. name), 0)
+    end
+    vim.validate('keymaps.' .. name, lhs, function(value)
+      return value == false or type(value) == 'string' and value ~= ''
+    end, 'keys, or false')
+  end
+end
+
 ---@param given? acp.Options
 function M.set(given)
   vim.validate('options', given, 'table', true)
@@ -87,6 +149,8 @@ function M.set(given)
   vim.validate('settings', merged.settings, 'table')
   vim.validate('restart', merged.restart, 'boolean')
   vim.validate('permission.width', merged.permission.width, 'number')
+  validate_review(merged.review)
+  validate_keymaps(merged.keymaps)
   validate_window('transcript', merged.transcript)
   validate_window('reveal', merged.reveal)
   for name, agent in pairs(merged.agents) do

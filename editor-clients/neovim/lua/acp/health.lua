@@ -86,10 +86,41 @@ local function check_agents()
   end
 end
 
+local function check_review()
+  health.start('Review of changes')
+  local options = require('acp.config').get().review
+  if vim.go.signcolumn == 'no' then
+    health.warn("'signcolumn' is \"no\": the signs of changed lines are not seen", {
+      ':set signcolumn=auto',
+      'or review = { number_highlights = true }, which colours the line numbers',
+    })
+  else
+    health.ok('signs show in the sign column')
+  end
+  if package.loaded['gitsigns'] and options.sign_priority > 6 then
+    health.info('gitsigns is there: of two signs on a line the agent\'s comes first')
+  end
+  if options.code_lens then
+    health.info('code lenses are on, and say what signs and lines say')
+  end
+  local taken = require('acp.keymaps').taken()
+  if #taken > 0 then
+    health.warn('keys of keymaps are mapped to something else: ' .. table.concat(taken, ', '), {
+      "choose others: keymaps = { ['next-hunk'] = ']a' } (see :help acp-keymaps)",
+    })
+  end
+  local files, hunks = require('acp.changes').files(), 0
+  for _, file in ipairs(files) do
+    hunks = hunks + #file.hunks
+  end
+  health.info(('%d hunks in %d files wait'):format(hunks, #files))
+end
+
 function M.check()
   check_neovim()
   check_sidecar()
   check_agents()
+  check_review()
 end
 
 return M

@@ -20,6 +20,18 @@ local LINKS = {
   AcpReveal = 'CursorLine',
   AcpRevealSign = 'DiagnosticInfo',
   AcpRevealBar = 'WinBar',
+  AcpSignAdded = 'Added',
+  AcpSignChanged = 'Changed',
+  AcpSignRemoved = 'Removed',
+  AcpSignConflict = 'DiagnosticError',
+  AcpSignProposed = 'DiagnosticWarn',
+  AcpNewLine = 'DiffAdd',
+  AcpOldLine = 'DiffDelete',
+  AcpNewText = 'DiffText',
+  AcpOldText = 'DiffText',
+  AcpProposedLine = 'DiffText',
+  AcpRefusedLine = 'DiffChange',
+  AcpNote = 'Comment',
 }
 
 function M.define()

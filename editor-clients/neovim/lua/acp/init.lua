@@ -7,6 +7,7 @@ local M = {}
 ---@param options? acp.Options
 function M.setup(options)
   require('acp.config').set(options)
+  require('acp.keymaps').apply(require('acp.config').get().keymaps)
 end
 
 ---Starts the sidecar, where it does not run yet, and attaches every file buffer.

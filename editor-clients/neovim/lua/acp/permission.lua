@@ -171,7 +171,7 @@ end
 ---Suspends the handler until the user has answered. Neovim calls it in a coroutine.
 ---@param question acp.Question
 ---@return any
-local function wait_for(question)
+function M.wait_for(question)
   local thread = assert(coroutine.running(), 'a question needs a coroutine to wait in')
   question.reply = function(result)
     -- Scheduled: the answer may come before the handler has begun to wait.
@@ -195,7 +195,7 @@ function M.on_permission(_, params)
       kind = option.kind,
     }
   end, params.options or {})
-  return wait_for({
+  return M.wait_for({
     key = params.requestId,
     head = window.plainly(('%s asks: %s'):format(params.agent or 'The agent', params.kind or 'other')),
     lines = describe(params),
@@ -213,7 +213,7 @@ function M.on_message_request(_, params)
   local lines = {}
   window.add(lines, params.message or '')
   messages = messages + 1
-  return wait_for({
+  return M.wait_for({
     key = 'message-' .. messages,
     head = 'acp-sidecar asks',
     lines = lines,
@@ -234,19 +234,26 @@ function M.on_cancel_request()
   if #asked == 0 then
     return
   end
-  require('acp.client').execute('acp.permission.pending', nil, function(err, pending)
+  local client = require('acp.client')
+  client.execute('acp.permission.pending', nil, function(err, questions)
     if err then
       return
     end
-    local waits = {}
-    for _, question in ipairs(pending or {}) do
-      waits[question.requestId] = true
-    end
-    for _, key in ipairs(asked) do
-      if not waits[key] and not vim.startswith(key, 'message-') then
-        withdraw(key)
+    client.execute('acp.elicitation.pending', nil, function(problem, forms)
+      if problem then
+        return
       end
-    end
+      local waits = {}
+      for _, question in ipairs(vim.list_extend(questions or {}, forms or {})) do
+        waits[question.requestId] = true
+      end
+      for _, key in ipairs(asked) do
+        local ours = vim.startswith(key, 'message-') or vim.startswith(key, 'login-form-')
+        if not waits[key] and not ours then
+          withdraw(key)
+        end
+      end
+    end)
   end)
 end
 
@@ -254,6 +261,9 @@ end
 ---@param block { requestId: string, state: string }
 function M.on_state(block)
   if block.state and block.state ~= 'waiting' then
+    if block.kind == 'elicitation' then
+      require('acp.elicitation').withdraw(block.requestId)
+    end
     withdraw(block.requestId or block.id)
   end
 end

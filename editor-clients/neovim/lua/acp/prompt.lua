@@ -11,6 +11,9 @@ local buf
 ---@type acp.Attached[]
 local context = {}
 
+---@type string? The waiting prompt that is being changed.
+local editing
+
 ---@type integer? The window the user came from, and goes back to.
 local came_from
 
@@ -34,32 +37,79 @@ local function send()
   if text == '' then
     return
   end
-  local attached = context
-  context = {}
+  local attached, turn = context, editing
+  context, editing = {}, nil
   vim.api.nvim_buf_set_lines(buf, 0, -1, true, {})
   vim.bo[buf].modified = false
   vim.cmd.stopinsert()
   close()
+  if turn then
+    require('acp.session').execute('acp.session.queue', { edit = { turnId = turn, text = text } })
+    return
+  end
   require('acp.session').prompt(text, #attached > 0 and attached or nil)
 end
 
----Completes the agent's own commands, at the start of the prompt.
+---What the sidecar has suggested for the text that is being completed.
+---@type table[]
+local suggested = {}
+
+---Milliseconds to wait for suggestions; more would be felt.
+local PATIENCE = 1000
+
+---Completes the agent's own commands, at the start of the prompt, and files behind an `@`.
 ---@param findstart 0|1
 ---@param base string
 ---@return integer|table[]
 function M.omnifunc(findstart, base)
   if findstart == 1 then
-    return vim.fn.line('.') == 1 and vim.startswith(vim.fn.getline(1), '/') and 0 or -3
-  end
-  local session = require('acp.session').current()
-  local found = {}
-  for _, command in ipairs(session and session.commands or {}) do
-    local word = '/' .. command.name
-    if vim.startswith(word, base) then
-      found[#found + 1] = { word = word, menu = command.description }
+    suggested = {}
+    local session, client = require('acp.session').current(), require('acp.client').get()
+    if not session or not client or not client.initialized then
+      return -3
     end
+    local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+    local before = vim.api.nvim_buf_get_lines(0, 0, row, true)
+    before[row] = before[row]:sub(1, column)
+    local text = table.concat(before, '\n')
+    local argument = { sessionId = session.id, text = text }
+    local params = { command = 'acp.prompt.complete', arguments = { argument } }
+    local answer = client:request_sync('workspace/executeCommand', params, PATIENCE)
+    suggested = answer and answer.result and answer.result.items or {}
+    if #suggested == 0 then
+      return -3
+    end
+    local offset = vim.str_byteindex(text, client.offset_encoding, suggested[1].start, false)
+    return column - (#text - offset)
   end
-  return found
+  return vim.tbl_map(function(item)
+    return { word = (item.text:gsub('%s+$', '')), abbr = item.label, menu = item.detail, kind = item.kind:sub(1, 1) }
+  end, suggested)
+end
+
+---What is selected where the user comes from: `acp/selection`.
+---@type lsp.Handler
+function M.on_selection()
+  local win = require('acp.window').users()
+  if not win then
+    return vim.NIL
+  end
+  local seen = vim.api.nvim_win_get_buf(win)
+  if vim.api.nvim_buf_get_name(seen) == '' then
+    return vim.NIL
+  end
+  local function range(first, last)
+    return { start = { line = first, character = 0 }, ['end'] = { line = last, character = 0 } }
+  end
+  local first, last = vim.api.nvim_buf_get_mark(seen, '<')[1], vim.api.nvim_buf_get_mark(seen, '>')[1]
+  local visible = vim.api.nvim_win_call(win, function()
+    return range(vim.fn.line('w0') - 1, vim.fn.line('w$'))
+  end)
+  return {
+    uri = vim.uri_from_bufnr(seen),
+    selection = first > 0 and range(first - 1, last) or vim.NIL,
+    visibleRange = visible,
+  }
 end
 
 local function create()
@@ -78,8 +128,17 @@ local function create()
   end
 end
 
+---Changes a prompt that waits.
+---@param prompt { turnId: string, text: string }
+function M.edit(prompt)
+  M.open(nil, prompt.turnId)
+  vim.api.nvim_buf_set_lines(assert(buf), 0, -1, true, vim.split(prompt.text, '\n', { plain = true }))
+end
+
 ---@param attached? acp.Attached[] What goes with the prompt.
-function M.open(attached)
+---@param turn? string The waiting prompt that is changed; without it a new one is written.
+function M.open(attached, turn)
+  editing = turn
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
     create()
   end
@@ -98,7 +157,8 @@ function M.open(attached)
     vim.w[win].acp = 'prompt'
     vim.wo[win].winfixheight = true
   end
-  vim.wo[win].winbar = (' Prompt%s — <C-s> sends, in Normal mode <CR>'):format(
+  vim.wo[win].winbar = (' %s%s — <C-s> sends, in Normal mode <CR>'):format(
+    editing and 'Waiting prompt' or 'Prompt',
     #context > 0 and (' with %d attached'):format(#context) or ''
   )
   require('acp.session').look()

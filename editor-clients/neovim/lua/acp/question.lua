@@ -28,6 +28,7 @@ local namespace = vim.api.nvim_create_namespace('acp.question')
 ---@field buf integer
 ---@field key string
 ---@field rows table<integer, integer> Option by 1-based line.
+---@field comparisons (fun())[] Closes what was opened to look at the question's changes.
 ---@field came_from? integer
 
 ---@type acp.QuestionWindow?
@@ -105,6 +106,9 @@ function M.close()
   shown = nil
   if not old then
     return
+  end
+  for _, close in ipairs(old.comparisons) do
+    close()
   end
   local inside = vim.api.nvim_get_current_win() == old.win
   if inside and old.came_from and vim.api.nvim_win_is_valid(old.came_from) then
@@ -224,8 +228,12 @@ local function keys(question, buf, choose)
   map('q', M.leave, 'Leave the question waiting')
   map('<Esc>', M.leave, 'Leave the question waiting')
   map('D', function()
+    local there = shown
     for _, diff in ipairs(question.diffs) do
-      require('acp.review').side_by_side(diff.path, diff.oldText or '', diff.newText)
+      local close = require('acp.compare').open(diff.path, diff.oldText or '', diff.newText)
+      if there then
+        table.insert(there.comparisons, close)
+      end
     end
   end, 'Show the change side by side')
 end
@@ -266,7 +274,7 @@ function M.show(question, others, choose)
   vim.wo[win].wrap = true
   vim.wo[win].linebreak = true
   vim.w[win].acp = 'permission'
-  shown = { win = win, buf = buf, key = question.key, rows = rows }
+  shown = { win = win, buf = buf, key = question.key, rows = rows, comparisons = {} }
   keys(question, buf, choose)
   vim.cmd.redraw()
 end

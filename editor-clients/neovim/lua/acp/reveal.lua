@@ -133,6 +133,8 @@ local function mark(target, range)
       line_hl_group = 'AcpReveal',
       sign_text = line == first and '▶' or nil,
       sign_hl_group = 'AcpRevealSign',
+      -- Over the sign of a change.
+      priority = require('acp.config').get().review.sign_priority + 1,
     })
   end
 end

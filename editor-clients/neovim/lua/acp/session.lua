@@ -7,16 +7,21 @@ local M = {}
 
 ---@class acp.Session
 ---@field id string
+---@field number integer In the order of first sight.
 ---@field agent string
 ---@field commands table[] What the agent understands as `/name`.
 ---@field options acp.ConfigOption[] The agent's own settings.
 ---@field queue integer Prompts that wait.
+---@field waiting? { turnId: string, text: string }[] The same, what they say.
+---@field title? string
+---@field usage? { used: integer, size: integer }
 ---@field modes? { currentModeId: string, availableModes: { id: string, name: string }[] }
 ---@field status? string
 ---@field follow? acp.Follow
 ---@field changes table[]
 ---@field running integer Prompts of ours that have not ended.
 ---@field ended boolean
+---@field revivable? boolean Its agent has ended; the sidecar starts it again for a prompt.
 
 ---@class acp.ConfigOption
 ---@field id string
@@ -41,6 +46,7 @@ local function known(id)
   if not sessions[id] then
     sessions[id] = {
       id = id,
+      number = vim.tbl_count(sessions) + 1,
       agent = 'agent',
       commands = {},
       options = {},
@@ -66,16 +72,22 @@ function M.get(id)
   return id and sessions[id] or nil
 end
 
+---All sessions that were heard of, in a steady order.
+---@return acp.Session[]
+function M.all()
+  local all = vim.tbl_values(sessions)
+  table.sort(all, function(one, other)
+    return one.number < other.number
+  end)
+  return all
+end
+
 ---The sessions that are open, oldest first.
 ---@return acp.Session[]
 function M.open()
-  local open = vim.tbl_filter(function(session)
+  return vim.tbl_filter(function(session)
     return not session.ended
-  end, vim.tbl_values(sessions))
-  table.sort(open, function(one, other)
-    return one.id < other.id
-  end)
-  return open
+  end, M.all())
 end
 
 ---@param id string
@@ -109,6 +121,7 @@ local function opened(callback)
   return function(result)
     local session = known(result.sessionId)
     session.agent = result.agent or session.agent
+    require('acp.changes').forget()
     session.modes = result.modes
     session.commands = result.commands or {}
     session.options = result.configOptions or {}
@@ -196,13 +209,57 @@ end
 ---@param context? { uri: string, range?: lsp.Range }[]
 function M.prompt(text, context)
   local session = M.current()
-  if session and not session.ended then
+  if session and (not session.ended or session.revivable) then
     send(session, text, context)
   else
     M.new(nil, function(new)
       send(new, text, context)
     end)
   end
+end
+
+---Shows the prompts that wait, to change one or take it out.
+function M.show_queue()
+  M.execute('acp.session.queue', nil, function(waiting)
+    if #waiting == 0 then
+      tell.info('no prompt is waiting')
+      return
+    end
+    vim.ui.select(waiting, {
+      prompt = 'Prompts that wait',
+      format_item = function(prompt)
+        return (prompt.text:gsub('%s*\n%s*', ' | '))
+      end,
+    }, function(prompt)
+      if prompt then
+        vim.ui.select({ 'Change it', 'Take it out' }, { prompt = prompt.text }, function(_, index)
+          if index == 1 then
+            require('acp.prompt').edit(prompt)
+          elseif index == 2 then
+            M.execute('acp.session.queue', { drop = prompt.turnId }, function()
+              tell.info('taken out')
+            end)
+          end
+        end)
+      end
+    end)
+  end)
+end
+
+---Logs in to an agent, or out.
+---@param how 'login'|'logout'
+---@param agent? string Default: the current session's.
+---@param method? string
+function M.log(how, agent, method)
+  local session = M.current()
+  agent = agent or (session and session.agent) or require('acp.config').get().default_agent
+  if not agent then
+    tell.error((':Acp %s {agent}'):format(how))
+    return
+  end
+  client.execute('acp.agent.' .. how, { agent = agent, methodId = method }, or_complain(how, function()
+    tell.info((how == 'login' and 'logged in to ' or 'logged out of ') .. agent)
+  end))
 end
 
 ---@param mode string
@@ -268,16 +325,28 @@ function M.follow(word)
   end))
 end
 
+---What waits for review is another: everything that shows it follows.
+local function changed()
+  require('acp.changes').forget()
+  require('acp.drawing').refresh()
+  require('acp.quickfix').refresh()
+  require('acp.compare').refresh()
+  vim.cmd.redrawstatus({ bang = true })
+end
+
 ---The sidecar is gone and its sessions with it.
 function M.server_ended()
   for _, session in pairs(sessions) do
     if not session.ended then
       session.ended = true
+      session.revivable = false
       session.running = 0
       session.status = 'dead'
       require('acp.transcript').note(session.id, 'The sidecar ended, and this session with it.')
     end
+    session.changes = {}
   end
+  changed()
 end
 
 -- What the sidecar tells.
@@ -289,8 +358,18 @@ function M.on_transcript(_, params)
     if block.kind == 'status' then
       session.status = block.status
       session.queue = #(block.queue or {})
+      session.waiting = block.queue or {}
+      session.title = block.title
+      session.usage = block.usage
+      session.modes = block.modes or session.modes
+      session.options = block.configOptions or session.options
       session.ended = block.status == 'closed' or block.status == 'dead'
-    elseif block.kind == 'permission' then
+      session.revivable = block.status == 'dead'
+      if block.status == 'closed' and #session.changes > 0 then
+        session.changes = {}
+        changed()
+      end
+    elseif block.kind == 'permission' or block.kind == 'elicitation' then
       require('acp.permission').on_state(block)
     end
   end
@@ -306,9 +385,9 @@ function M.on_changes(_, params)
   require('acp.activity').look_at_disk(vim.tbl_map(function(change)
     return change.uri
   end, session.changes))
-  require('acp.review').refresh(session)
+  changed()
+  require('acp.proposals').look(session)
   event.emit('Changes', { sessionId = session.id, changes = session.changes })
-  vim.cmd.redrawstatus({ bang = true })
 end
 
 ---@type lsp.Handler

@@ -303,14 +303,7 @@ function M.go()
   if not line or not line.place then
     return
   end
-  local target = window.users()
-  if target then
-    vim.api.nvim_set_current_win(target)
-  else
-    vim.cmd.vsplit()
-    window.reset_options(0)
-    vim.w.acp = nil
-  end
+  window.enter_users()
   vim.cmd.edit(vim.fn.fnameescape(line.place.path))
   if line.place.line then
     local last = vim.api.nvim_buf_line_count(0)

@@ -60,6 +60,18 @@ function M.users()
   end)
 end
 
+---Goes to a window of the user's, where the current one is none; makes one where there is none.
+function M.enter_users()
+  local target = M.users()
+  if target then
+    vim.api.nvim_set_current_win(target)
+    return
+  end
+  vim.cmd.vsplit()
+  M.reset_options(0)
+  vim.w.acp = nil
+end
+
 ---Whether the window holds nothing: the empty buffer Neovim starts with.
 ---@param win integer
 ---@return boolean

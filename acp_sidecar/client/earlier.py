@@ -1,0 +1,145 @@
+"""Sessions of earlier days: those the agent lists, and those that are remembered here.
+
+ACP, "Session Setup" and "Session List". What is remembered helps where the agent lists
+nothing itself, lists a session without a title, or is asked for one without its folder.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from attrs import evolve
+
+from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.model import AgentInfo, SessionInfo, SessionPage, TextContent
+from acp_sidecar.client.agents import Agent, AgentUnusable
+from acp_sidecar.client.index import KnownSession, SessionIndex
+from acp_sidecar.client.live import LiveSession
+from acp_sidecar.client.pool import Pool
+from acp_sidecar.client.ports import Refused, Restoring
+
+_TITLE: Final = 80
+"""Characters of the first prompt that stand for a title the agent did not give."""
+_OTHER: Final[dict[Restoring, Restoring]] = {"load": "resume", "resume": "load"}
+
+
+class NotOffered(Refused):
+    """The agent does not offer what was asked; the message names the capability."""
+
+
+class Earlier:
+    """Lists sessions and remembers them."""
+
+    def __init__(self, pool: Pool, index: SessionIndex) -> None:
+        self._pool = pool
+        self._index = index
+        self._listed: dict[tuple[str, str], set[str]] = {}
+        """What the pages that were asked for so far have shown."""
+
+    async def list(self, agent: Agent, cwd: str, cursor: str | None) -> SessionPage:
+        """One page of what the agent lists; after its last what is only remembered here.
+
+        Raises :class:`NotOffered` for an agent that neither lists nor restores sessions.
+        """
+        if not agent.info.list_sessions and not _restores(agent.info):
+            raise lacking(agent, "sessionCapabilities.list")
+        listed = self._listed.setdefault(agent.key, set())
+        if cursor is None:
+            listed.clear()
+        page = SessionPage(())
+        if agent.info.list_sessions:
+            params = agent.wire.session_list(cwd, cursor)
+            page = _page(agent, await self._pool.ask_apart(agent, "session/list", params))
+        rows = [self._titled(agent, row) for row in page.sessions]
+        listed |= {row.agent_session_id for row in rows}
+        if page.next_cursor is None and _restores(agent.info):
+            remembered = self._index.of(agent.name, cwd)
+            rows += [_row(one) for one in remembered if one.agent_session_id not in listed]
+        return evolve(page, sessions=tuple(rows))
+
+    def remember(self, session: LiveSession) -> None:
+        """Note a session that can be opened again; called when it is opened and used."""
+        state = session.state
+        if state.agent_session_id is None or not _restores(session.agent.info):
+            return
+        known = self._index.find(state.agent, state.agent_session_id)
+        title = state.title or _first_words(session) or (known.title if known else None)
+        self._index.remember(
+            KnownSession(
+                state.session_id,
+                state.agent,
+                state.agent_session_id,
+                state.cwd,
+                title,
+                time.time(),
+            )
+        )
+
+    def forget(self, agent: Agent, agent_session_id: str) -> None:
+        """The agent has no such session any more."""
+        self._index.forget(agent.name, agent_session_id)
+
+    def cwd_of(self, agent: str, agent_session_id: str) -> str | None:
+        """The folder of a session that is remembered."""
+        known = self._index.find(agent, agent_session_id)
+        return known.cwd if known else None
+
+    def _titled(self, agent: Agent, row: SessionInfo) -> SessionInfo:
+        if row.title:
+            return row
+        known = self._index.find(agent.name, row.agent_session_id)
+        return evolve(row, title=known.title) if known else row
+
+
+def way(agent: Agent, how: Restoring) -> Restoring:
+    """How a session is opened again: as asked, or as the agent can.
+
+    A load tells the conversation once more and a resume does not; both open the session.
+    Raises :class:`NotOffered` where the agent can do neither, or cannot fork.
+    """
+    if _offers(agent.info, how):
+        return how
+    other = _OTHER.get(how)
+    if other is not None and _offers(agent.info, other):
+        return other
+    raise lacking(agent, "loadSession" if how == "load" else f"sessionCapabilities.{how}")
+
+
+def lacking(agent: Agent, capability: str) -> NotOffered:
+    """The error for something an agent does not offer."""
+    return NotOffered(f"{agent.name} does not offer this: it lacks {capability}.")
+
+
+def _offers(info: AgentInfo, how: Restoring) -> bool:
+    return {"load": info.load_session, "resume": info.resume_session, "fork": info.fork_session}[
+        how
+    ]
+
+
+def _restores(info: AgentInfo) -> bool:
+    return info.load_session or info.resume_session
+
+
+def _page(agent: Agent, result: Any) -> SessionPage:
+    try:
+        page: SessionPage = agent.wire.session_page(result)
+    except DecodeError as error:
+        raise AgentUnusable(
+            f"{agent.name} answered session/list with what cannot be read: {error}"
+        ) from error
+    return page
+
+
+def _row(known: KnownSession) -> SessionInfo:
+    used = datetime.fromtimestamp(known.last_used, UTC).isoformat(timespec="seconds")
+    return SessionInfo(known.agent_session_id, known.cwd, known.title, used)
+
+
+def _first_words(session: LiveSession) -> str | None:
+    for message in session.state.messages:
+        if message.role == "user":
+            texts = [block.text for block in message.content if isinstance(block, TextContent)]
+            return " ".join(" ".join(texts).split())[:_TITLE] or None
+    return None

@@ -1,0 +1,1 @@
+"""Real agents through the real sidecar, with a scripted model in place of a network."""
