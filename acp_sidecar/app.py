@@ -29,6 +29,8 @@ from acp_sidecar.client.ports import (
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
+from acp_sidecar.editor.completion import REGISTRATION as COMPLETION
+from acp_sidecar.editor.completion import Completion
 from acp_sidecar.editor.deleting import Deleting
 from acp_sidecar.editor.dialogs import Dialogs
 from acp_sidecar.editor.edits import Edits
@@ -189,6 +191,10 @@ class App:
         server.handle(
             "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
         )
+        server.handle(
+            "textDocument/completion",
+            Completion(self.sessions, self.documents).complete,
+        )
         server.handle("textDocument/codeLens", self._lenses.code_lens)
         server.handle("textDocument/codeAction", self._lenses.code_action)
         server.announce(LENSES)
@@ -209,6 +215,7 @@ class App:
         wanted = (
             (self.features.configuration_registration, _CONFIGURATION),
             (self.features.watched_files, WATCHED_FILES),
+            (self.features.completion_registration, COMPLETION),
         )
         registrations = [registration for able, registration in wanted if able]
         if registrations:
@@ -380,6 +387,14 @@ class App:
 
     def choose(self, question: Question, answered: Callable[[str | None], None]) -> None:
         self._dialogs.ask(question, answered)
+
+    @property
+    def can_save(self) -> bool:
+        return self.features.save
+
+    async def save(self, uri: str) -> bool:
+        answer = await self._ask("acp/save", {"uri": uri})
+        return isinstance(answer, Mapping) and answer.get("saved") is True
 
     async def selection(self) -> Attachment | None:
         return await self._selecting.selection()

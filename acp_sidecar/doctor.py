@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import platform
 import shlex
@@ -26,6 +25,7 @@ from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.registry import RegistryUnreadable, this_platform
 from acp_sidecar.client.agents import Agent, AgentUnusable, explained
 from acp_sidecar.client.visible import visible
+from acp_sidecar.editor.ending import run_alone
 
 _SOURCES: Final = {
     "built-in": "the sidecar's own list",
@@ -44,7 +44,7 @@ def list_agents(*, as_json: bool, registry: str | None = None) -> int:
     loaded, problems = settings_module.load()
     _report(problems)
     entries, complete = _entries(loaded, registry, fetching=registry is not None)
-    rows = asyncio.run(_rows(entries.values()))
+    rows = run_alone(_rows(entries.values()))
     if as_json:
         print(json.dumps(rows, indent=2))
         return 0 if complete else 1
@@ -128,7 +128,7 @@ def examine(name: str | None, *, registry: str | None = None, download: bool = F
         print(f"No agent {name!r} is known. Known: {', '.join(sorted(entries))}")
         return 1
     entry = entries[name]
-    return asyncio.run(_examine(evolve(entry, needs_consent=None) if download else entry, loaded))
+    return run_alone(_examine(evolve(entry, needs_consent=None) if download else entry, loaded))
 
 
 async def _examine(entry: AgentEntry, settings: settings_module.Settings) -> int:

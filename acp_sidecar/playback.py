@@ -2,7 +2,8 @@
 
 The same events reach the same :class:`~acp_sidecar.session.state.Session` as in a live run, so
 a trace always ends in the same state. Of the client's side only what the session state has
-to know of is played: prompts, cancels, and answers to permission requests.
+to know of is played: prompts, cancels, answers to permission requests, and what it told the
+agent of the commands it ran.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from attrs import frozen
 from acp_sidecar.acp import v1
 from acp_sidecar.acp.decoding import DecodeError, free_form
 from acp_sidecar.acp.model import (
+    UNSET,
     ContentBlock,
     ModeUpdate,
     PermissionRequest,
+    TerminalUpdate,
     TurnEnded,
     UnknownUpdate,
 )
+from acp_sidecar.agents.shell import command_line
 from acp_sidecar.session.state import Session
 
 _OPENING: Final = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
@@ -51,6 +55,7 @@ class Player:
         self._failed: list[Session] = []
         self._calls: dict[str, _Call] = {}
         self._asked: dict[str, tuple[Session, str]] = {}
+        self._runs: dict[str, _Call] = {}
         self._numbers = 0
 
     @property
@@ -90,6 +95,7 @@ class Player:
             self._lost("another agent process was started")
             self._calls.clear()
             self._asked.clear()
+            self._runs.clear()
             self._by_agent_id.clear()
             self.agent = _agent_name(record)
         elif isinstance(event, str) and event.startswith(_GONE):
@@ -119,6 +125,9 @@ class Player:
             self._session(params).cancel_turn()
 
     def _answered(self, message: Mapping[str, Any]) -> None:
+        run = self._runs.pop(repr(message.get("id")), None)
+        if run is not None and isinstance(message.get("result"), dict):
+            _ran(self._session(run.params), run, message["result"])
         asked = self._asked.pop(repr(message.get("id")), None)
         if asked is None:
             return
@@ -138,6 +147,8 @@ class Player:
             self._updated(message.get("params"))
         elif method == "session/request_permission" and "id" in message:
             self._asks(message["id"], v1.permission_request(message.get("params")))
+        elif isinstance(method, str) and method.startswith("terminal/"):
+            self._runs[repr(message.get("id"))] = _Call(method, _object(message.get("params")))
         elif method is None:
             call = self._calls.pop(repr(message.get("id")), None)
             if call is not None:
@@ -232,6 +243,32 @@ class Player:
             session.cwd = cwd
             directories = more if isinstance(more, list) else []
             session.roots = (cwd, *(item for item in directories if isinstance(item, str)))
+
+
+def _ran(session: Session, run: _Call, result: Mapping[str, Any]) -> None:
+    """The client answered a request about a terminal."""
+    if run.method == "terminal/create":
+        wanted, terminal_id = v1.create_terminal(run.params), result.get("terminalId")
+        if isinstance(terminal_id, str):
+            line = command_line(wanted.command, wanted.args)
+            cwd = wanted.cwd or session.cwd
+            session.apply(TerminalUpdate(terminal_id, command=line, cwd=cwd))
+        return
+    terminal_id, output = run.params.get("terminalId"), result.get("output")
+    if not isinstance(terminal_id, str):
+        return
+    if run.method == "terminal/wait_for_exit":
+        session.apply(TerminalUpdate(terminal_id, exit_status=result))
+    elif run.method == "terminal/output" and isinstance(output, str):
+        status = result.get("exitStatus")
+        session.apply(
+            TerminalUpdate(
+                terminal_id,
+                output=output,
+                truncated=result.get("truncated") is True,
+                exit_status=status if isinstance(status, dict) else UNSET,
+            )
+        )
 
 
 def _mode_set(session: Session, params: Mapping[str, Any], result: Any) -> None:

@@ -82,6 +82,8 @@ class _Call:
     method: str
     future: asyncio.Future[Json]
     on_result: Callable[[Json], None] | None
+    limit: tuple[asyncio.Timeout, float] | None = None
+    """What ends it, and the seconds it is given."""
 
 
 class Connection:
@@ -157,7 +159,10 @@ class Connection:
         if timeout is None:
             return await future
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(timeout) as limit:
+                call = next((each for each in self._calls.values() if each.future is future), None)
+                if call is not None:
+                    call.limit = (limit, timeout)
                 return await future
         except TimeoutError:
             raise TimeoutError(self._timeout_text(method, timeout)) from None
@@ -194,6 +199,17 @@ class Connection:
             return False
         call.future.add_done_callback(lambda done: callback())
         return True
+
+    def hold(self, request_id: Json, held: bool) -> None:
+        """While it is ``held``, our call of this id is given all the time it takes: the agent
+        waits for somebody. After that it has its whole time anew."""
+        call = self._calls.get(request_id) if type(request_id) is int else None
+        if call is None or call.limit is None or call.future.done():
+            return
+        limit, seconds = call.limit
+        if not limit.expired():
+            now = asyncio.get_running_loop().time()
+            limit.reschedule(None if held else now + seconds)
 
     def notify(self, method: str, params: Json | Unset = UNSET) -> None:
         """Tells the agent something. Dropped when the agent is gone."""

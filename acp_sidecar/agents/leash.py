@@ -34,7 +34,7 @@ class Leash:
         self._watchdog: subprocess.Popen[bytes] | None = None
         self._retired: list[subprocess.Popen[bytes]] = []
         self._pipe = -1
-        self._groups: set[int] = set()
+        self._groups: dict[int, str] = {}
         self._expected: set[str] = set()
 
     @property
@@ -64,12 +64,12 @@ class Leash:
         :param leader: its process id, which is also the number of its group and session
         """
         self._expected.discard(mark)
-        self._groups.add(leader)
+        self._groups[leader] = mark
         self._say(f"+{leader} {mark}")
 
     def release(self, leader: int) -> None:
         """Nothing is left of this group. To be called before its number can be used again."""
-        self._groups.discard(leader)
+        self._groups.pop(leader, None)
         self._say(f"-{leader}")
         self._retire_if_idle()
 
@@ -109,8 +109,8 @@ class Leash:
             os.close(theirs)
         os.set_blocking(ours, False)
         self._pipe = ours
-        for leader in self._groups:
-            self._say(f"+{leader} -")
+        for leader, mark in self._groups.items():
+            self._say(f"+{leader} {mark}")
 
     def _say(self, line: str) -> None:
         if self._pipe >= 0:

@@ -56,6 +56,7 @@ class PosixJob:
         self,
         child: subprocess.Popen[bytes],
         terminal: int,
+        name: str,
         leash: Leash,
         on_output: Callable[[bytes], None],
         on_exit: Callable[[CommandExit], None],
@@ -64,6 +65,7 @@ class PosixJob:
         self.exit: CommandExit | None = None
         self._child = child
         self._terminal = terminal
+        self._name = name
         self._leash = leash
         self._on_output = on_output
         self._on_exit = on_exit
@@ -95,7 +97,7 @@ class PosixJob:
         if self._reaped:
             return
         try:
-            self._strays |= watchdog.strays(self.pid)
+            self._look()
             watchdog.ask_to_end(self.pid, self._strays)
             await self._empty_within(_URGENT if urgent else _PATIENCE)
         finally:
@@ -113,8 +115,14 @@ class PosixJob:
         """SIGKILL to all of the group, at once and without a loop: the last resort."""
         if not self._reaped:
             self._killed = True
-            self._strays |= watchdog.strays(self.pid)
+            self._look()
             watchdog.signal_group(self.pid, signal.SIGKILL, also=self._strays)
+
+    def _look(self) -> None:
+        """Finds what it runs elsewhere: in other sessions, or as a daemon that still writes."""
+        self._strays |= watchdog.strays(self.pid)
+        if self._open:
+            self._strays |= watchdog.holders(self._name)
 
     # --- what the descriptors say ---
 
@@ -179,6 +187,8 @@ class PosixJob:
 
     def _settle(self) -> None:
         """Lets go of what is over. Something left in the background keeps its number."""
+        if self._open and not self._reaped:
+            self._strays |= watchdog.holders(self._name)
         if self._reaped:
             self._close()
         elif watchdog.is_empty(self.pid, self._strays):
@@ -230,27 +240,27 @@ def start(
 ) -> PosixJob:
     """See :func:`acp_sidecar.agents.job.start`."""
     try:
-        child, terminal = _in_terminal(command, leash)
+        child, terminal, name = _in_terminal(command, leash)
     except (OSError, ValueError) as problem:
         raise CannotStart(_explain(problem, command)) from problem
-    return PosixJob(child, terminal, leash, on_output, on_exit)
+    return PosixJob(child, terminal, name, leash, on_output, on_exit)
 
 
-def _in_terminal(command: Command, leash: Leash) -> tuple[subprocess.Popen[bytes], int]:
+def _in_terminal(command: Command, leash: Leash) -> tuple[subprocess.Popen[bytes], int, str]:
     with contextlib.ExitStack() as on_error:
         terminal, theirs = os.openpty()
         on_error.callback(os.close, terminal)
         try:
             _set_up(theirs)
-            mark = os.ttyname(theirs)
-            leash.expect(mark)
-            on_error.callback(leash.failed, mark)
+            name = os.ttyname(theirs)
+            leash.expect(name)
+            on_error.callback(leash.failed, name)
             child = _popen(command, theirs)
         finally:
             os.close(theirs)
-        leash.hold(child.pid, mark)
+        leash.hold(child.pid, name)
         on_error.pop_all()
-    return child, terminal
+    return child, terminal, name
 
 
 def _set_up(terminal: int) -> None:

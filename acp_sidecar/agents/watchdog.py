@@ -10,11 +10,13 @@ only the sidecar holds. Lines of words, process ids in ASCII decimals:
 * ``!MARK``: it could not be started
 * ``-PID``: it has ended and nothing is left of its group
 
-When the pipe closes, so does the standard input of every agent. What is still there a
+When the pipe closes, so does the standard input of every agent, and the other end of every
+command's terminal. What is still there a
 moment later is asked to end (SIGTERM) and, half a second later, made to (SIGKILL): the
 whole group, and on Linux also groups a member has opened within the session, and the
-sessions in which it runs its commands (see :func:`strays`). A daemon is out of reach, on
-purpose: it was meant to outlive whoever started it.
+sessions in which it runs its commands (see :func:`strays`), and whatever writes to a
+command's terminal. Any other daemon is out of reach, on purpose: it was meant to outlive
+whoever started it.
 
 The functions on groups serve the sidecar itself as well.
 """
@@ -27,6 +29,8 @@ import time
 
 GRACE = 0.25
 """Seconds for an agent to end by itself, and what it runs, when its input has ended."""
+CLOSING = 0.05
+"""Seconds for the system to close all that a dead sidecar had open."""
 PATIENCE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -170,20 +174,30 @@ def _signal_stray(stray: Stray, numbers: tuple[int, ...]) -> None:
             os.close(handle)
 
 
-def _holders(mark: str) -> list[int]:
-    """Processes that have this pipe or terminal open (Linux)."""
-    # A terminal whose other end is closed is named so.
-    wanted = (mark, f"{mark} (deleted)")
-    found = []
-    for pid in _pids():
+def holders(target: str) -> set[Stray]:
+    """The processes that have this pipe or terminal open, as ``/proc`` names it (Linux)."""
+    found = set()
+    for pid in _pids() if HAS_PROC else ():
         if pid == os.getpid():
             continue
         with contextlib.suppress(OSError):
             for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - starts fast
-                if os.readlink(f"/proc/{pid}/fd/{descriptor}") in wanted:  # noqa: PTH115
-                    found.append(pid)
+                if os.readlink(f"/proc/{pid}/fd/{descriptor}") == target:  # noqa: PTH115
+                    fields = _fields(pid)
+                    if len(fields) > 19:
+                        found.add((pid, int(fields[19])))
                     break
     return found
+
+
+def _is_terminal(mark: str) -> bool:
+    return mark.startswith("/")
+
+
+def _orphaned(mark: str) -> str:
+    """How ``/proc`` names what was marked when the sidecar is gone. The name of a terminal
+    without its other end may be given to somebody else's."""
+    return f"{mark} (deleted)" if _is_terminal(mark) else mark
 
 
 def _find_started(marks: set[str], groups: set[int]) -> None:
@@ -191,21 +205,22 @@ def _find_started(marks: set[str], groups: set[int]) -> None:
     deadline = time.monotonic() + PATIENCE
     while marks and HAS_PROC and time.monotonic() < deadline:
         for mark in list(marks):
-            holders = _holders(mark)
-            leaders = {pid for pid in holders if (_places(pid) or ("", 0, 0))[2] == pid}
+            found = [pid for pid, _ in holders(_orphaned(mark))]
+            leaders = {pid for pid in found if (_places(pid) or ("", 0, 0))[2] == pid}
             groups |= leaders
-            if leaders or not holders:
+            if leaders or not found:
                 marks.discard(mark)
         if marks:
             time.sleep(0.01)  # a child on its way to its own session
 
 
-def end_groups(groups: set[int], grace: float, patience: float) -> None:
-    """Ends every group, its commands with it. Blocks until done.
+def end_groups(groups: set[int], terminals: dict[int, str], grace: float, patience: float) -> None:
+    """Ends every group, its commands and what writes to its terminal with it. Blocks until done.
 
     ``grace`` seconds for those that end by themselves, SIGTERM, ``patience`` seconds, SIGKILL.
     """
-    left = _left({group: set[Stray]() for group in groups}, grace)
+    writers = {group: holders(_orphaned(terminal)) for group, terminal in terminals.items()}
+    left = _left({group: writers.get(group, set()) for group in groups}, grace)
     for group, found in left.items():
         found |= strays(group)
         ask_to_end(group, found)
@@ -229,17 +244,20 @@ def _left(groups: dict[int, set[Stray]], seconds: float) -> dict[int, set[Stray]
         time.sleep(0.01)
 
 
-def _read(line: bytes, groups: set[int], marks: set[str]) -> None:
+def _read(line: bytes, groups: set[int], marks: set[str], terminals: dict[int, str]) -> None:
     kind, words = line[:1], line[1:].decode("ascii", "replace").split()
     if kind == b"?":
         marks.add(words[0])
     elif kind == b"+" and int(words[0]) > 1:
         groups.add(int(words[0]))
         marks.discard(words[1])
+        if _is_terminal(words[1]):
+            terminals[int(words[0])] = words[1]
     elif kind == b"!":
         marks.discard(words[0])
     elif kind == b"-":
         groups.discard(int(words[0]))
+        terminals.pop(int(words[0]), None)
 
 
 def main() -> None:
@@ -250,14 +268,17 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()
     marks: set[str] = set()
+    terminals: dict[int, str] = {}
     rest = b""
     while chunk := os.read(0, 4096):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             with contextlib.suppress(ValueError, IndexError):
-                _read(line, groups, marks)
+                _read(line, groups, marks, terminals)
+    if terminals or any(map(_is_terminal, marks)):
+        time.sleep(CLOSING)
     _find_started(marks, groups)
-    end_groups(groups, GRACE, PATIENCE)
+    end_groups(groups, terminals, GRACE, PATIENCE)
     os._exit(0)
 
 

@@ -138,6 +138,11 @@ class Agent:
         return self._command.argv[0] if self._command else self._entry.command
 
     @property
+    def search_path(self) -> str | None:
+        """The PATH it was started with, on which it would find the commands it runs."""
+        return self._command.env.get("PATH") if self._command else None
+
+    @property
     def command_line(self) -> str:
         """The command as it is started, for a person."""
         return " ".join([self._entry.command, *self._entry.args])

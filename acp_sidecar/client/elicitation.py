@@ -57,6 +57,8 @@ class _Open:
     agent: Agent
     session: Asking | None
     elicitation_id: str | None
+    belongs_to: Any = None
+    """The id of a request of ours."""
 
 
 class Elicitations:
@@ -103,7 +105,7 @@ class Elicitations:
             url=request.url,
             host=host,
         )
-        entry = _Open(asked, incoming, agent, session, request.elicitation_id)
+        entry = _Open(asked, incoming, agent, session, request.elicitation_id, request.request_id)
         if session is not None:
             session.elicitation_asked(request_id, request)
         self._open[request_id] = entry
@@ -124,6 +126,7 @@ class Elicitations:
             return
         incoming.on_cancel(lambda: self.unanswered(request_id))
         if request.request_id is not None:
+            agent.connection.hold(request.request_id, held=True)
             agent.connection.when_answered(request.request_id, lambda: self.unanswered(request_id))
         self._editor.elicit(asked)
 
@@ -191,6 +194,7 @@ class Elicitations:
         request_id, url = entry.asked.request_id, entry.asked.url
         self._open.pop(request_id, None)
         logger.info("%s: %s", request_id, action)
+        entry.agent.connection.hold(entry.belongs_to, held=False)
         if action == "accept" and url is not None and entry.elicitation_id is not None:
             self._opened[entry.agent, entry.elicitation_id] = entry
             while len(self._opened) > _REMEMBERED:

@@ -31,7 +31,7 @@ from acp_sidecar.acp.model import (
     given,
 )
 from acp_sidecar.agents.connection import IncomingRequest
-from acp_sidecar.client import news
+from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.named import named_paths
@@ -116,6 +116,9 @@ class LiveSession:
         self.settings = settings
         self.seen = Seen()
         self.settings_news = SettingsNews()
+        self._saving_offered_in: int | None = None
+        self._choices: set[asyncio.Future[str | None]] = set()
+        """Questions of our own that wait for the user."""
         self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._proposing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self.tasks = Tasks(spawn)
@@ -226,8 +229,34 @@ class LiveSession:
         """Whether the user lets us do for the agent what ``request`` says."""
         return await self._permissions.consent(request, self.agent, self)
 
+    async def save_first(self, command: str) -> None:
+        """A command is about to run: offer to save what it would not see, once a turn, where
+        the editor can save at all."""
+        if not self.editor.can_save or self._saving_offered_in == self.state.turn:
+            return
+        unsaved = self.files.unsaved(self.roots)
+        if not unsaved or not self.takes_questions:
+            return
+        self._saving_offered_in = self.state.turn
+        names = [self.roots.as_given(document.real) for document in unsaved if document.real]
+        request_id = f"save-{self.state.session_id}-{self.state.turn}"
+        asked = saving.question(self, request_id, command, names)
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._choices.add(answer)
+        self.editor.choose(asked, lambda option: _settle(answer, option))
+        try:
+            chosen = await answer
+        finally:
+            self._choices.discard(answer)
+            self.editor.withdraw(request_id)
+        if chosen == saving.SAVE.option_id:
+            for document in unsaved:
+                await self.editor.save(document.uri)
+
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
+        for answer in self._choices:
+            _settle(answer, None)
         self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
         self._elicitations.cancel(lambda agent, session: session is self)
@@ -407,6 +436,19 @@ class LiveSession:
                 self._tell_of_silence(prompt.number, ended), name="watch for late words"
             )
 
+    def tell_where_nothing_came(self) -> None:
+        """The session was loaded: say so where there is no history, in a moment."""
+        self.tasks.start(self._tell_of_no_history(), name="watch for a late history")
+
+    async def _tell_of_no_history(self) -> None:
+        await asyncio.sleep(_LATE_WORDS_SECONDS)
+        if not self.state.entries and self.turns.running is None and not self.ended:
+            self.editor.tell(
+                "info",
+                f"{self.agent_name} has opened the session again without any history. It may not "
+                "know it any more; acp.session.new opens a new one.",
+            )
+
     async def _tell_of_silence(self, turn: int, ended: TurnEnded) -> None:
         await asyncio.sleep(_LATE_WORDS_SECONDS)
         if not self.state.said_anything(turn):
@@ -417,12 +459,19 @@ class LiveSession:
             )
 
     def _tell_of_hidden(self, path: Path) -> None:
-        self.editor.tell(
-            "warning",
-            f"{visible(self.roots.as_given(path))} has changed on disk while {self.agent.name} "
-            "was at work, and the editor has unsaved changes of yours without that. Saving them "
-            "would undo it: compare first.",
-        )
+        name = visible(self.roots.as_given(path))
+        if path.exists():
+            said = (
+                f"{name} has changed on disk while {self.agent.name} was at work, and the editor "
+                "has unsaved changes of yours without that. Saving them would undo it: compare "
+                "first."
+            )
+        else:
+            said = (
+                f"{name} was deleted while {self.agent.name} was at work, and the editor has "
+                "unsaved changes of yours. They stay; saving them makes the file again."
+            )
+        self.editor.tell("warning", said)
 
     async def look_again(self, path: Path) -> None:
         """Look at a file again, of which the user has just been seen to change something."""
@@ -519,6 +568,11 @@ def _lock(locks: WeakValueDictionary[Path, asyncio.Lock], path: Path) -> asyncio
     if lock is None:
         lock = locks[path] = asyncio.Lock()
     return lock
+
+
+def _settle(answer: asyncio.Future[str | None], option: str | None) -> None:
+    if not answer.done():
+        answer.set_result(option)
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

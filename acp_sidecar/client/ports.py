@@ -198,6 +198,13 @@ class Editor(Protocol):
     def open_url(self, url: str) -> None:
         """Show a page of the web, to which the user has agreed."""
 
+    @property
+    def can_save(self) -> bool:
+        """Whether this editor saves files when it is asked to."""
+
+    async def save(self, uri: str) -> bool:
+        """Save an open document, to which the user has agreed; whether it is saved."""
+
     async def selection(self) -> Attachment | None:
         """What is selected in the user's active editor, or the document in it; None where
         this editor does not tell."""

@@ -237,6 +237,8 @@ class Sessions:
                 f"{running.name} took the session up where it was, but cannot tell what was said: "
                 "the conversation so far is not shown.",
             )
+        elif how == "load":
+            session.tell_where_nothing_came()
         return session
 
     def _servers(

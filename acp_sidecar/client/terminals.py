@@ -7,9 +7,10 @@ the user lets it, and ends with the session.
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -33,6 +34,7 @@ from acp_sidecar.agents.job import (
     start,
     to_run,
 )
+from acp_sidecar.agents.secrets import without_secrets
 from acp_sidecar.client.permissions import CONSENT
 from acp_sidecar.client.visible import visible
 from acp_sidecar.tasks import Spawn, Tasks
@@ -83,6 +85,9 @@ class Running(Protocol):
     def publish(self, changes: Sequence[Change]) -> None: ...
 
     async def consent(self, request: PermissionRequest) -> bool: ...
+
+    async def save_first(self, command: str) -> None:
+        """Offer to save what a command would not see."""
 
     def touch(self, path: str) -> object:
         """Remember what a file says before the agent changes it."""
@@ -166,6 +171,7 @@ class Terminals:
             return
         if not inside and not await self._allows(request, params, line, real):
             return
+        await session.save_first(line)
         # Looked at only now: the user may have cancelled while it was asked.
         if not session.takes_writes:
             text = "The user cancelled this turn: nothing was run."
@@ -269,7 +275,7 @@ class Terminals:
         rule = session.settings.terminals_outside_roots
         if rule == "allow":
             return True
-        env = {variable.name: variable.value for variable in params.env}
+        env = without_secrets({variable.name: variable.value for variable in params.env})
         asked = PermissionRequest(
             params.agent_session_id,
             CONSENT,
@@ -300,7 +306,14 @@ class Terminals:
         terminal_id = f"terminal-{uuid.uuid4().hex[:12]}"
         env = {variable.name: variable.value for variable in params.env}
         try:
-            command = to_run(params.command, params.args, env, given, real_cwd=str(real))
+            command = to_run(
+                params.command,
+                params.args,
+                env,
+                given,
+                real_cwd=str(real),
+                environ=self._environ(),
+            )
             self._note_files(params, real)
             session.command_began(terminal_id)
             job = start(
@@ -329,6 +342,11 @@ class Terminals:
             )
         )
         request.result(session.agent.wire.create_terminal_result(terminal_id))
+
+    def _environ(self) -> Mapping[str, str]:
+        """What commands inherit: they are found where the agent itself would find them."""
+        path = self._session.agent.search_path
+        return os.environ if path is None else {**os.environ, "PATH": path}
 
     def _note_files(self, params: CreateTerminal, cwd: Path) -> None:
         """Remember what the files say that the command names, before it changes them."""

@@ -45,6 +45,8 @@ class ClientFeatures:
     """``workspace/configuration`` is understood."""
     configuration_registration: bool = False
     """``workspace/didChangeConfiguration`` can be registered."""
+    completion_registration: bool = False
+    """``textDocument/completion`` can be registered."""
     workspace_folders: bool = False
     code_lens: bool = False
     code_lens_refresh: bool = False
@@ -125,6 +127,7 @@ class ClientFeatures:
             configuration_registration=at.flag(
                 f"{workspace}.didChangeConfiguration.dynamicRegistration"
             ),
+            completion_registration=at.flag(f"{document}.completion.dynamicRegistration"),
             workspace_folders=at.flag(f"{workspace}.workspaceFolders"),
             code_lens=at.present(f"{document}.codeLens"),
             code_lens_refresh=at.flag(f"{workspace}.codeLens.refreshSupport"),

@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attrs import define, evolve, field, frozen
 
@@ -111,9 +111,9 @@ class Entry:
     """Whether the agent has ever changed it, as far as we know."""
     last_sighting: int = 0
     """The last of what an editor was seen to load or save that was taken in."""
-    agents_stamp: Stamp | None = None
+    beneath: Stamp | Literal["gone"] | None = None
     """The state of the file on disk that came about while the agent was at work, and that an
-    editor with unsaved changes may not have shown yet."""
+    editor with unsaved changes has not shown yet."""
     last_write: int = 0
     """The last write through us that has been seen here."""
     reported: State | None = None

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort, alike
 from acp_sidecar.workspace.problems import FileProblem, Moved
+from acp_sidecar.workspace.roots import Roots
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
 from acp_sidecar.workspace.texts import (
     BOM,
@@ -36,6 +36,15 @@ from acp_sidecar.workspace.texts import (
 )
 from acp_sidecar.workspace.unsaved import Sighting, Unsaved
 from acp_sidecar.workspace.uris import path_key
+from acp_sidecar.workspace.writes import (
+    USER,
+    Authors,
+    WriteOutcome,
+    check,
+    data_of,
+    planned,
+    stored,
+)
 
 __all__ = [
     "DocumentEdit",
@@ -53,31 +62,8 @@ DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
 _ATTEMPTS: Final = 4
-_AUTHORS_REMEMBERED: Final = 1024
-_USER: Final = object()
 
 T = TypeVar("T")
-
-
-@frozen
-class WriteOutcome:
-    """What came of a write."""
-
-    before: FileText | Missing
-    after: FileText
-    """What it said then. It is not what was written where that was merged with the user's
-    own changes, or where line ends differed."""
-    where: Literal["buffer", "disk", "nowhere"]
-    """``nowhere``: it said so already."""
-    merged: bool = False
-
-    @property
-    def text(self) -> str:
-        return self.after.text
-
-    @property
-    def created(self) -> bool:
-        return isinstance(self.before, Missing)
 
 
 class Files:
@@ -103,8 +89,7 @@ class Files:
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unsaved = Unsaved(documents, limit)
-        self._authors: OrderedDict[Path, tuple[int, object, int]] = OrderedDict()
-        self._writes = 0
+        self._authors = Authors()
 
     # --- what a file says ----------------------------------------------------------------
 
@@ -126,6 +111,14 @@ class Files:
         """
         async with self._lock(path):
             return self.peek(path)
+
+    def unsaved(self, roots: Roots) -> list[Document]:
+        """The open documents in these folders that differ from their files."""
+        return [
+            document
+            for document in self._documents.all()
+            if document.real is not None and document.dirty and roots.contains(document.real)
+        ]
 
     async def read(self, path: Path) -> str:
         """The text of the file. Raises :class:`FileProblem`, also where there is none."""
@@ -192,21 +185,15 @@ class Files:
         With it the number of that write. Who has seen it, and the file say something else
         since, knows that this is another one's.
         """
-        written, author, number = self._authors.get(path, (None, None, 0))
-        content: str | bytes | None = None
-        if isinstance(said, FileText):
-            content = said.text
-        elif isinstance(said, Snapshot):
-            content = said.data
-        return (author, number) if written == hash(content) and author is not None else None
+        return self._authors.of(path, said)
 
     def last_write(self, path: Path) -> int:
         """The number of the last write of a file through us; 0 if there was none."""
-        return self._authors.get(path, (None, None, 0))[2]
+        return self._authors.last_write(path)
 
     def hidden(self, path: Path) -> str | None:
         """What is on disk beneath unsaved changes that were made to something else and do not
-        contain it; None where nothing is hidden so."""
+        contain it, empty where the file is gone; None where nothing is hidden so."""
         try:
             document = self._unsaved.document(path)
         except FileProblem:
@@ -215,7 +202,7 @@ class Files:
             return None
         on_disk = self._unsaved.text_on_disk(path)
         if on_disk is None:
-            return None
+            return "" if document.saved_text and disk.stamp(path) is None else None
         mine = document.text.removeprefix(BOM)
         before, now = (fit(text, mine) for text in (document.saved_text.removeprefix(BOM), on_disk))
         if same_text(before, now):
@@ -261,24 +248,24 @@ class Files:
         ``label`` names the edit to the user, ``author`` tells this writer from others (see
         :meth:`author_of`). Raises :class:`FileProblem`; then nothing has changed.
         """
-        _check(path, content)
+        check(path, content)
         async with self._lock(path):
             for _ in range(_ATTEMPTS):
                 now = self.peek(path)
-                text, merged = self._plan(path, now, content, seen)
+                text, merged = self._planned(path, now, content, seen)
                 if isinstance(now, FileText) and text == now.text:
                     return WriteOutcome(now, now, "nowhere", merged)
-                self._note(path, text, author)
+                self._authors.note(path, text, author)
                 try:
                     if isinstance(now, FileText) and now.source == "buffer":
                         text = await self._edit(path, text, now.bom, label)
-                        self._note(path, text, author)
+                        self._authors.note(path, text, author)
                         return WriteOutcome(now, evolve(now, text=text), "buffer", merged)
-                    data = _bytes(now, text)
+                    data = data_of(now, text)
                     stamp = await self._store(path, now, data, label)
                 except Moved:
                     continue
-                return WriteOutcome(now, _stored(now, text, stamp), "disk", merged)
+                return WriteOutcome(now, stored(now, text, stamp), "disk", merged)
         raise FileProblem("changed", path, "The file keeps changing. Read it again")
 
     async def plan(
@@ -288,10 +275,10 @@ class Files:
 
         Raises :class:`FileProblem` as :meth:`write` does.
         """
-        _check(path, content)
+        check(path, content)
         async with self._lock(path):
             now = self.peek(path)
-            return now, self._plan(path, now, content, seen)[0]
+            return now, self._planned(path, now, content, seen)[0]
 
     async def put(
         self,
@@ -316,10 +303,10 @@ class Files:
                 if isinstance(now, FileText) and now.source == "buffer":
                     text = content if isinstance(content, str) else decode(content, path)[0]
                     text = fit(text, now.text)
-                    self._note(path, text, _USER)
+                    self._authors.note(path, text, USER)
                     await self._edit(path, text, now.bom, label)
                 else:
-                    self._note(path, content, _USER)
+                    self._authors.note(path, content, USER)
                     await self._store(path, now, data, label, mode)
             except Moved:
                 raise FileProblem("changed", path, "The file has just changed") from None
@@ -334,7 +321,7 @@ class Files:
             stamp = None if isinstance(now, Missing) else now.stamp
             if stamp is None:
                 raise FileProblem("changed", path, "The file has unsaved changes in the editor")
-            self._note(path, None, _USER)
+            self._authors.note(path, None, USER)
             try:
                 await _in_thread(lambda: disk.remove(path, stamp))
             except Moved:
@@ -342,37 +329,10 @@ class Files:
 
     # --- how --------------------------------------------------------------------------------
 
-    def _plan(
+    def _planned(
         self, path: Path, now: FileText | Missing, content: str, seen: str | None
     ) -> tuple[str, bool]:
-        """The text to bring about, and whether it holds changes of others too."""
-        if isinstance(now, Missing):
-            return content, False
-        without_mark = now.bom or now.source == "buffer"
-        if without_mark and not now.text.startswith(BOM):
-            content = content.removeprefix(BOM)
-        content = fit(content, now.text)
-        if content == now.text:
-            return content, False
-        if seen is None:
-            seen = self._unseen(path, now, content)
-            if seen is None:
-                return content, False
-        if not now.text.startswith(BOM):
-            seen = seen.removeprefix(BOM)
-        seen = fit(seen, now.text)
-        if same_text(seen, now.text):
-            return content, False
-        both = merge3(seen, now.text, content)
-        if both is None:
-            unsaved = ", and it is not saved" if now.source == "buffer" else ""
-            raise FileProblem(
-                "changed",
-                path,
-                f"The file has been changed since you read it{unsaved}. Read it again and "
-                "make your change to what it says now; nothing was written",
-            )
-        return both, True
+        return planned(path, now, content, seen, lambda text, new: self._unseen(path, text, new))
 
     def _unseen(self, path: Path, now: FileText, content: str) -> str | None:
         """What a writer that never asked has most likely seen; None for what is there."""
@@ -482,38 +442,12 @@ class Files:
             raise FileProblem("changed", path, "The file has just changed")
         return now
 
-    def _note(self, path: Path, content: str | bytes | None, author: object) -> None:
-        self._writes += 1
-        self._authors[path] = (hash(content), author, self._writes)
-        self._authors.move_to_end(path)
-        while len(self._authors) > _AUTHORS_REMEMBERED:
-            self._authors.popitem(last=False)
-
     def _lock(self, path: Path) -> asyncio.Lock:
         key = path_key(str(path))
         lock = self._locks.get(key)
         if lock is None:
             lock = self._locks[key] = asyncio.Lock()
         return lock
-
-
-def _check(path: Path, content: str) -> None:
-    try:
-        content.encode("utf-8")
-    except UnicodeEncodeError:
-        raise FileProblem(
-            "invalid", path, "The text holds half of a surrogate pair, which is no character"
-        ) from None
-
-
-def _stored(now: FileText | Missing, text: str, stamp: Stamp) -> FileText:
-    if isinstance(now, FileText) and now.bom:
-        return FileText(text, "disk", True, stamp)
-    return FileText(text.removeprefix(BOM), "disk", text.startswith(BOM), stamp)
-
-
-def _bytes(now: FileText | Missing, text: str) -> bytes:
-    return encode(text, isinstance(now, FileText) and now.bom)
 
 
 def _take_back(path: Path, data: bytes, before: Said, stamp: Stamp) -> None:

@@ -9,10 +9,11 @@ line, a line past the end of the text means the end of the text.
 from __future__ import annotations
 
 import io
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -24,6 +25,9 @@ LineRule: TypeAlias = Literal["lsp", "lf"]
 ``lsp``: ``\\n``, ``\\r\\n`` and ``\\r``, as the specification has it. ``lf``: ``\\n`` alone; a
 ``\\r`` is a character like any other, which is how Neovim and Emacs count.
 """
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @frozen(order=True)
@@ -86,7 +90,7 @@ def units(text: str, encoding: Encoding) -> int:
         return len(text)
     if encoding == "utf-8":
         return len(text.encode("utf-8", "surrogatepass"))
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def to_index(line: str, character: int, encoding: Encoding) -> int:
@@ -102,8 +106,13 @@ def to_index(line: str, character: int, encoding: Encoding) -> int:
         head = line.encode("utf-8", "surrogatepass")[:character]
         # A cut inside of a character leaves a tail that does not count.
         return sum((byte & 0xC0) != 0x80 for byte in head) - _cut(line, head)
-    wide = [2 if each > "\uffff" else 1 for each in line]
-    return bisect_right(list(accumulate(wide)), character)
+    if _SURROGATE.search(line):
+        wide = [2 if each > "\uffff" else 1 for each in line]
+        return bisect_right(list(accumulate(wide)), character)
+    head = line.encode("utf-16-le")[: 2 * character]
+    if head and 0xD8 <= head[-1] < 0xDC:
+        head = head[:-2]
+    return len(head.decode("utf-16-le"))
 
 
 def _cut(line: str, head: bytes) -> int:
@@ -121,6 +130,9 @@ class LineIndex:
         self._encoding: Encoding = encoding
         self._rule: LineRule = rule
         self._starts = [0, *accumulate(map(len, lines))]
+        self._known = (0, 0, 0)
+        """The line asked for last, a column of it in code points, and in code units: in a long
+        line the next place mostly is a little further on."""
 
     @classmethod
     def of(cls, text: str, encoding: Encoding, rule: LineRule = "lsp") -> LineIndex:
@@ -135,7 +147,13 @@ class LineIndex:
             else:
                 return Position(len(self._lines), 0)
         column = offset - self._starts[line]
-        return Position(line, units(self._lines[line][:column], self._encoding))
+        known_line, known_column, known_units = self._known
+        if known_line != line or known_column > column:
+            known_column = known_units = 0
+        between = self._lines[line][known_column:column]
+        character = known_units + units(between, self._encoding)
+        self._known = (line, column, character)
+        return Position(line, character)
 
     def offset(self, position: Position) -> int:
         """The offset of a position, brought into the text where it lies outside."""

@@ -84,6 +84,7 @@ def _plans(
     for path, versions in files:
         entry = tracked.touch(path)
         if entry is None:
+            outcome.problems += tracked.unkept_problems(path)
             continue
         try:
             plan = _plan(entry, versions, outcome)

@@ -5,8 +5,9 @@ Edits: equal characters at both ends go first, then the lines between are aligne
 leaves most of it standing.
 
 Where that would take too long the edits get longer, never wrong. A stretch longer than
-``_WORDS_UP_TO`` characters (a file of one long line), or of more than ``_WORDS_OF_LINES``
-lines, is only trimmed: one edit from its first to its last difference. Lines in which the
+``_WORDS_UP_TO`` characters, one in a line longer than that, and one of more than
+``_WORDS_OF_LINES`` lines or ``_WORD_EDITS`` words that differ, is only trimmed: one edit from
+its first to its last difference. Lines in which the
 search has spent its budget (:mod:`acp_sidecar.workspace.sequences`) are replaced as a whole.
 """
 
@@ -38,6 +39,8 @@ _WORDS_UP_TO: Final = 1 << 17
 """Characters of a changed stretch that is compared word by word."""
 _WORDS_OF_LINES: Final = 400
 """More changed lines in a row have been written anew."""
+_WORD_EDITS: Final = 256
+"""More changed words in a stretch are replaced together with what is between them."""
 _EDIT_IS_WORTH: Final = 16
 """Characters that an edit more has to leave alone."""
 # From the first \r on only: else a text of nothing but those is gone through again at each.
@@ -73,8 +76,12 @@ def edits(old: str, new: str, encoding: Encoding, rule: LineRule = "lsp") -> lis
     # Words are compared stretch by stretch, and there may be very many stretches.
     steps = Steps()
     if "\n" not in old_middle and "\r" not in old_middle:
-        # A change within one line: no lines to align.
-        spans = list(_within(old_middle, new_middle, head, steps))
+        # A change within one line: no lines to align. In a long one each edit is dear, since
+        # all before it has to be gone through to say where it is, and by the editor to find it.
+        if _line_length(old, head) > _WORDS_UP_TO:
+            spans = [(head, old_tail, new_middle)]
+        else:
+            spans = list(_within(old_middle, new_middle, head, steps))
     else:
         spans = list(_spans(old, new, head, old_tail, new_tail, steps))
     return [
@@ -253,6 +260,12 @@ def _line_start(text: str, offset: int) -> int:
     return text.rfind("\n", 0, offset) + 1
 
 
+def _line_length(text: str, offset: int) -> int:
+    """Of the line, or of those that end in a ``\\r`` alone, around an offset."""
+    end = text.find("\n", offset)
+    return (len(text) if end < 0 else end) - _line_start(text, offset)
+
+
 def _line_ends(old: str, new: str, old_tail: int, new_tail: int) -> tuple[int, int]:
     """The end of the line the difference ends in, on either side."""
     newline = old.find("\n", old_tail)
@@ -271,7 +284,8 @@ def _within(old: str, new: str, offset: int, steps: Steps) -> Iterator[tuple[int
         before, after = _WORD.findall(old), _WORD.findall(new)
         blocks = changed_blocks(before, after, steps)
         put_in = sum(len(word) for _, _, b0, b1 in blocks for word in after[b0:b1])
-        if len(new) - put_in > _EDIT_IS_WORTH * (len(blocks) - 1) > 0:
+        worth_it = len(new) - put_in > _EDIT_IS_WORTH * (len(blocks) - 1) > 0
+        if worth_it and len(blocks) <= _WORD_EDITS:
             done = 0
             for a0, a1, b0, b1 in blocks:
                 offset += sum(map(len, before[done:a0]))

@@ -195,10 +195,12 @@ class Tracked:
             return
         entry.problem = None
         if by_agent and stamp != before and isinstance(said, FileText) and said.source == "buffer":
-            entry.agents_stamp = stamp
+            entry.beneath = "gone" if stamp is None else stamp
         self._take_sightings(entry, by_agent=by_agent)
         its = (by_agent and stamp != before) or self._came_to_light(entry, said)
         self._take_in(entry, said, before, by_agent=its)
+        if not isinstance(said, FileText) or said.source == "disk":
+            entry.beneath = None
 
     def _seen_so_far(self, entry: Entry) -> None:
         for sighting in self.files.sightings(entry.path):
@@ -218,6 +220,7 @@ class Tracked:
                 break
             entry.last_sighting = sighting.number
             if sighting.saved:
+                entry.beneath = None
                 if entry.guess is not None:
                     # Found on disk in the middle of the saving, or overwritten by it.
                     self.move(entry, entry.guess.get(), "agent")
@@ -239,9 +242,9 @@ class Tracked:
     def _came_to_light(self, entry: Entry, said: Said) -> bool:
         """Whether a file says what came to be on disk while the agent was at work, and was
         hidden by unsaved changes."""
-        if not isinstance(said, FileText) or said.stamp is None:
-            return False
-        return said.stamp == entry.agents_stamp
+        if isinstance(said, Missing):
+            return entry.beneath == "gone"
+        return said.stamp is not None and said.stamp == entry.beneath
 
     def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
         author, number = self.files.author_of(entry.path, said) or (None, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -369,6 +370,36 @@ async def test_one_that_belongs_to_a_request_ends_with_it(
     puppet.answer(asked, {"sessionId": "S9"})
     assert await answer(puppet, request) == {"action": "cancel"}
     await opening
+
+
+async def test_an_agent_that_waits_for_the_user_is_waited_for(
+    puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    settings["timeouts"] = {"initialize": 1}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        new_session = puppet.answers.pop("session/new")
+        _, opening = editor.start("acp.session.new")
+        asked = await puppet.incoming("session/new")
+        params = {"requestId": asked["id"], "mode": "form", "message": "Region?"}
+        schema = form(colour=COLOUR)
+        request = puppet.request("elicitation/create", {**params, "requestedSchema": schema})
+        await editor.dialog()
+        await asyncio.sleep(1.5)
+        assert not opening.done()
+        editor.click("Red")
+        await answer(puppet, request)
+        puppet.answer(asked, new_session({}))
+        assert (await opening)["agentSessionId"] == "S1"
+        # And no longer than it waits for the user.
+        _, opening = editor.start("acp.session.new")
+        asked = await puppet.incoming("session/new")
+        params["requestId"] = asked["id"]
+        request = puppet.request("elicitation/create", {**params, "requestedSchema": schema})
+        await editor.dialog(2)
+        editor.click("Red")
+        with pytest.raises(LspError, match="did not answer session/new within 1 s"):
+            await opening
 
 
 async def test_bad_requests_get_an_error_and_nobody_is_asked(

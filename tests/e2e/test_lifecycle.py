@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.editor import NO_ANSWER, Editor, LspError, capabilities, editing
+from tests.e2e.editor import NO_ANSWER, SIDECAR, Editor, LspError, capabilities, editing
 from tests.e2e.family import (
     STUBBORN,
     Process,
@@ -687,6 +687,34 @@ async def test_X02_a_login_shell_that_hangs_ends_with_the_sidecar(ws: Path, tmp_
         family = descendants(editor.process.pid)
         await editor.close()
         assert await survivors(family, 2) == set()
+
+
+async def test_X10_a_library_s_wish_for_a_kind_of_loop_is_not_followed(
+    puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    """Some set a policy whose loops cannot start processes. Ours is made without asking it."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(
+        "import asyncio\n"
+        "class Policy(asyncio.DefaultEventLoopPolicy):\n"
+        "    def new_event_loop(self):\n"
+        "        raise NotImplementedError('this loop starts no processes')\n"
+        "asyncio.set_event_loop_policy(Policy())\n"
+    )
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    env = {**os.environ, "PYTHONPATH": path}
+    async with editing(env=env) as editor:
+        await editor.initialize(ws, settings=settings)
+        assert (await editor.execute("acp.session.new"))["agentSessionId"] == "S1"
+        assert await editor.close() == 0
+    command = [*SIDECAR[:-1], "agents", "--json"]
+    listed = await asyncio.create_subprocess_exec(
+        *command, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, err = await listed.communicate()
+    assert (listed.returncode, err) == (0, b"")
+    assert b'"demo"' in out
 
 
 async def test_X04_what_an_agent_inherits(

@@ -279,3 +279,38 @@ async def test_files_behind_an_at(plain: Editor, ws: Path, complete: Callable[..
     assert every[0] == "lib.py", "what is open comes first"
     with pytest.raises(LspError, match="cursor"):
         await complete("@", cursor="x")
+
+
+async def test_completion_in_a_prompt_s_document_over_plain_lsp(
+    idle_editor: Editor, puppet: Puppet, files: Path, settings: Any
+) -> None:
+    editor, can = idle_editor, capabilities()
+    can["textDocument"] = {"completion": {"dynamicRegistration": True}}
+    await editor.initialize(files, settings=settings, can=can)
+    (registration,) = (await editor.nth("client/registerCapability"))["registrations"]
+    assert registration["method"] == "textDocument/completion"
+    assert registration["registerOptions"]["documentSelector"] == [{"language": "acp-prompt"}]
+    document = {"uri": "untitled:prompt", "languageId": "acp-prompt", "version": 1}
+    document["text"] = "é😀 look\nat 😀 @my\n"
+    editor.notify("textDocument/didOpen", {"textDocument": document})
+
+    async def at(line: int, character: int, uri: str = "untitled:prompt") -> Any:
+        place = {"line": line, "character": character}
+        params = {"textDocument": {"uri": uri}, "position": place}
+        return await editor.call("textDocument/completion", params)
+
+    assert await at(1, 9) is None, "no session is open"
+    await editor.execute("acp.session.new")
+    (item,) = (await at(1, 9))["items"]
+    assert item == {
+        "label": "my file.txt",
+        "kind": 17,
+        "filterText": "@my",
+        "textEdit": {
+            "range": {"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 9}},
+            "newText": '@"my file.txt"',
+        },
+    }
+    assert (await at(0, 3))["items"] == []
+    uri = editor.open(files / "src" / "a.py", "@my")
+    assert await at(0, 3, uri) is None

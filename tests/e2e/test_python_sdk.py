@@ -238,7 +238,30 @@ async def test_files_are_read_and_written_through_the_editor(
 async def test_what_the_client_does_not_know_is_refused_and_the_turn_goes_on(
     editor: Editor, session: dict[str, Any]
 ) -> None:
-    assert await play(editor, "extend") == "-32601 " * 2
+    assert await play(editor, "extend") == "-32601"
+
+
+@pytest.mark.parametrize(
+    ("mode", "shown", "click", "answer"),
+    [
+        ("form", "Sure", "Yes", {"action": "accept", "content": {"sure": True}}),
+        ("url", "https://example.org/login", "Decline", {"action": "decline"}),
+    ],
+)
+async def test_what_the_agent_wants_to_know_is_asked(
+    mode: str,
+    shown: str,
+    click: str,
+    answer: dict[str, Any],
+    editor: Editor,
+    session: dict[str, Any],
+) -> None:
+    _, turn = editor.start("acp.session.prompt", text=f"elicit {mode}")
+    dialog = await editor.dialog()
+    assert shown in dialog["message"]
+    editor.click(next(title for title in editor.titles() if title.startswith(click)))
+    await turn
+    assert json.loads(answers(await editor.state())[-1]) == answer
 
 
 async def test_a_command_runs_in_a_terminal(editor: Editor, session: dict[str, Any]) -> None:

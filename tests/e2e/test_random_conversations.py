@@ -23,7 +23,8 @@ from tests.e2e.shape import check
 
 STEPS = 700
 ODD = [None, 5, "x", [], {}, True, 1.5, "\ud800", [None], {"a": None}]
-OURS = ("transcript", "reveal", "permission", "changes", "userActivity")
+OURS = ("transcript", "reveal", "permission", "changes", "userActivity", "terminals")
+TERMINAL = ("output", "wait_for_exit", "kill", "release")
 
 
 @pytest.fixture
@@ -140,11 +141,24 @@ class Conversation:
                 ("fs/read_text_file", {"path": odd(self.path())}),
                 ("fs/write_text_file", {"path": odd(self.path()), "content": odd("new\n")}),
                 ("terminal/create", {}),
+                ("terminal/create", {"command": odd("echo a; sleep 0.1"), "args": odd([])}),
+                ("terminal/create", {"command": odd("sleep"), "args": odd(["300"])}),
+                (
+                    f"terminal/{self.dice.choice(TERMINAL)}",
+                    {"terminalId": odd(self.dice.choice([*self._terminals(), "terminal-1"]))},
+                ),
             ]
         )
         options = odd([dict(option) for option in OPTIONS])
         asked = {"sessionId": odd(session), "options": options, **params}
         self.requests.append(self.puppet.request(method, asked))
+
+    def _terminals(self) -> list[str]:
+        """The terminals that were made so far."""
+        results = [message.get("result") for message in self.puppet.seen]
+        return [
+            one["terminalId"] for one in results if isinstance(one, dict) and "terminalId" in one
+        ]
 
     def _withdraws(self, session: str) -> None:
         if self.requests:

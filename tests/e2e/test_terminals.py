@@ -196,6 +196,25 @@ async def test_X04_the_environment_is_the_user_s_without_the_editor_s(
     assert seen["PWD"] == str(ws)
 
 
+async def test_X02_commands_are_found_where_the_agent_finds_them(
+    ws: Path, tmp_path: Path, puppet: Puppet, settings: Any
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "agents-own-tool").write_text("#!/bin/sh\necho found\n")
+    (tools / "agents-own-tool").chmod(0o755)
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    settings["agents"]["puppet"]["env"] = {"PATH": path, "OF_THE_AGENT": "x"}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        await editor.execute("acp.session.new")
+        assert await run(puppet, "agents-own-tool") == (EXITED, "found\n")
+        assert await run(puppet, "agents-own-tool | cat; echo [$OF_THE_AGENT]") == (
+            EXITED,
+            "found\n[]\n",
+        )
+
+
 # --- what is kept --------------------
 
 
@@ -593,14 +612,18 @@ async def test_C10_another_folder_needs_the_user_s_consent(
     for number, cwd in enumerate((str(elsewhere), f"{ws}/link", f"{ws}/../elsewhere"), 1):
         params = {
             "sessionId": puppet.session,
-            "command": "touch ran; echo $SECRET",
-            "env": [{"name": "SECRET", "value": "s3cret"}],
+            "command": "touch ran; echo $SETTING",
+            "env": [
+                {"name": "SETTING", "value": "of the agent's"},
+                {"name": "API_TOKEN", "value": "s3cret"},
+            ],
             "cwd": cwd,
         }
         request = puppet.request("terminal/create", params)
         dialog = await editor.dialog(number)
-        for truth in ("touch ran; echo $SECRET", f"{elsewhere} (outside", "SECRET", "s3cret"):
+        for truth in ("touch ran; echo $SETTING", f"{elsewhere} (outside", "of the agent's"):
             assert truth in dialog["message"]
+        assert "API_TOKEN" in dialog["message"] and "s3cret" not in str(editor.seen)
         assert editor.titles() == ["No", "Yes, this time"]
         assert not (elsewhere / "ran").exists()
         # Meanwhile others are answered.

@@ -198,6 +198,66 @@ async def test_S07_a_turn_without_a_word_is_said_to_be_one(editor: Editor, puppe
     assert sum(message.get("method") == "session/prompt" for message in puppet.seen) == 1
 
 
+async def test_S07_a_load_that_brings_nothing_is_said_to_be_one(
+    editor: Editor, puppet: Puppet
+) -> None:
+    puppet.answers["session/load"] = lambda params: {}
+    await editor.execute("acp.session.load", agentSessionId="who knows")
+    told = await editor.nth("window/showMessage")
+    assert "without any history" in told["message"]
+    assert "acp.session.new" in told["message"]
+
+
+async def test_S06_a_history_changes_nothing(editor: Editor, puppet: Puppet, ws: Path) -> None:
+    """A history with all that would edit, open, ask or tell, were it not one."""
+    file = ws / "a.txt"
+    file.write_text("now\n")
+    uri = editor.open(file)
+    _, loading = editor.start("acp.session.load", agentSessionId="old")
+    asked = await puppet.incoming("session/load")
+    puppet.sessions.append("old")
+    puppet.update("user_message_chunk", content={"type": "text", "text": "change it"})
+    diff = {"type": "diff", "path": str(file), "oldText": "then\n", "newText": "changed\n"}
+    place = {"path": str(file), "line": 1}
+    puppet.tool("t1", kind="edit", content=[diff], locations=[place], status="completed")
+    puppet.update("notice", severity="error", title="Quota")
+    puppet.update("plan", entries=[{"content": "x", "priority": "low", "status": "pending"}])
+    puppet.update("available_commands_update", availableCommands=[{"name": "a", "description": ""}])
+    puppet.update("usage_update", used=1, size=2)
+    puppet.update("current_mode_update", currentModeId="go")
+    written = puppet.request(
+        "fs/write_text_file", {"sessionId": "old", "path": str(file), "content": "changed\n"}
+    )
+    permission = puppet.ask({"title": "rm"})
+    schema = {"properties": {"sure": {"type": "boolean"}}}
+    params = {"sessionId": "old", "mode": "form", "message": "?", "requestedSchema": schema}
+    elicitation = puppet.request("elicitation/create", params)
+    page = {"sessionId": "old", "mode": "url", "message": "?", "url": "https://x.y"}
+    opened = puppet.request("elicitation/create", {**page, "elicitationId": "e"})
+    assert "error" in await puppet.result(written)
+    assert await puppet.outcome(permission) == "cancelled"
+    assert (await puppet.result(elicitation))["result"] == {"action": "cancel"}
+    assert (await puppet.result(opened))["result"] == {"action": "cancel"}
+    puppet.answer(asked, None)
+    loaded = await loading
+    state = await editor.state(sessionId=loaded["sessionId"])
+    assert [call["status"] for call in state["toolCalls"]] == ["completed"]
+    assert [command["name"] for command in state["commands"]] == ["a"]
+    assert state["usage"]["used"] == 1
+    assert state["modes"]["currentModeId"] == "go"
+    assert state["changes"] == []
+    assert len(state["notices"]) == len(state["plans"]) == 1
+    assert file.read_text() == "now\n"
+    assert editor.documents[uri].text == "now\n"
+    for method in (
+        "window/showMessageRequest",
+        "window/showDocument",
+        "window/showMessage",
+        "workspace/applyEdit",
+    ):
+        assert editor.all(method) == [], method
+
+
 async def test_S07_an_error_ends_the_turn_with_its_message(editor: Editor, puppet: Puppet) -> None:
     _, turn = editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()

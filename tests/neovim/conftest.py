@@ -15,7 +15,9 @@ RELOADS = """
       if vim.g.reloads ~= 1 then return end
       for _, buf in ipairs(vim.api.nvim_list_bufs()) do
         if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
-          and vim.api.nvim_buf_get_name(buf) ~= '' and not vim.bo[buf].modified then
+          and vim.api.nvim_buf_get_name(buf) ~= '' and not vim.bo[buf].modified
+          and vim.fn.filereadable(vim.api.nvim_buf_get_name(buf)) == 1
+          and vim.api.nvim_buf_line_count(buf) > 1 then
           vim.cmd('silent! checktime ' .. buf)
         end
       end

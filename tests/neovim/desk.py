@@ -170,7 +170,8 @@ class Desk:
         """Neovim waits for no key, and shows no error."""
         mode = self.nvim.nvim.api.get_mode()
         assert not mode["blocking"], mode
-        assert mode["mode"] not in ("r", "rm", "r?"), mode
+        if mode["mode"] in ("r", "rm", "r?"):
+            raise AssertionError(f"Neovim asks:\n{self.nvim.screen()}")
         errors = re.findall(r"^.*\b[EW]\d+:.*$", self.nvim.messages(), re.MULTILINE)
         assert errors == []
 

@@ -31,6 +31,7 @@ def test_declares_what_it_can(editor: Editor, sidecar: FakeSidecar, session: str
         "elicitation": True,
         "openTerminal": True,
         "selection": True,
+        "save": True,
         "changes": True,
         "proposals": True,
         "userActivity": True,

@@ -305,6 +305,17 @@ def test_the_selection_is_told(
     assert answer["visibleRange"]["start"] == {"line": 0, "character": 0}
 
 
+def test_a_buffer_is_saved_when_the_user_has_agreed(
+    editor: Editor, sidecar: FakeSidecar, session: str, workspace: Path
+) -> None:
+    editor.command("edit one.txt | call setline(1, 'changed') | split two.txt")
+    uri = (workspace / "one.txt").as_uri()
+    assert sidecar.request("acp/save", {"uri": uri}) == {"saved": True}
+    assert (workspace / "one.txt").read_text().startswith("changed\n")
+    (workspace / "three.txt").chmod(0o444)
+    assert sidecar.request("acp/save", {"uri": "file:///no/such/file"}) == {"saved": False}
+
+
 def test_what_stands_beside_the_conversation_is_in_the_statusline(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:

@@ -335,6 +335,31 @@ def test_what_differs_within_a_line_stands_out(nvim: Editor, agent: Agent, folde
     assert nvim.lua(marks) == []
 
 
+def test_a_file_under_another_name(nvim: Editor, agent: Agent, folder: Path) -> None:
+    (folder / "link.txt").symlink_to(folder / "two.txt")
+    nvim.command("edit link.txt")
+    writes(nvim, agent, {folder / "two.txt": text(EDITED)})
+    wait_until(lambda: signs(nvim, "link.txt") == DRAWN)
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    nvim.command("edit two.txt | bwipeout! link.txt")
+    wait_until(lambda: signs(nvim, "two.txt") == DRAWN and virtual(nvim, "two.txt") == OLD)
+    nvim.type("gg]h")
+    assert (nvim.eval("expand('%:t')"), nvim.cursor()[0]) == ("two.txt", 5)
+    nvim.type(" ar")
+    wait_until(lambda: signs(nvim, "two.txt") == DRAWN[1:])
+
+
+def test_lines_that_neovim_does_not_count(nvim: Editor, agent: Agent, folder: Path) -> None:
+    (folder / "one.txt").write_bytes(b"a\rb\nc\nd\ne")
+    nvim.command("edit!")
+    writes(nvim, agent, {folder / "one.txt": "a\rb\nc\nD\ne\n"})
+    wait_until(lambda: len(virtual(nvim)) == 1)
+    wait_until(lambda: signs(nvim) == [(3, 4, "Changed")])
+    ((row, above, old),) = virtual(nvim)
+    assert (row, above, old[0]) == (3, True, "d")
+    assert old[1] == "e  (no newline at the end)"
+
+
 # --- files as a whole ----------------------------------------------------------------------------
 
 
@@ -568,6 +593,17 @@ def test_side_by_side_opens_and_closes_clean(reviewed: Editor, folder: Path, how
     assert reviewed.eval("bufnr('acp-before')") == -1
 
 
+def test_side_by_side_in_the_last_tab_page_leaves_the_file(reviewed: Editor) -> None:
+    reviewed.command("Acp diff")
+    wait_until(lambda: reviewed.eval("tabpagenr('$')") == 2)
+    reviewed.command("tabonly")
+    reviewed.lua("vim.api.nvim_set_current_win(...)", reviewed.windows()[0])
+    reviewed.type("q")
+    wait_until(lambda: len(reviewed.windows()) == 1)
+    assert reviewed.lines(reviewed.window()) == EDITED
+    assert reviewed.eval("[&diff, &winbar]") == [0, ""]
+
+
 def test_side_by_side_follows_what_is_kept(reviewed: Editor) -> None:
     reviewed.command("Acp diff")
     wait_until(lambda: reviewed.eval("tabpagenr('$')") == 2)
@@ -728,20 +764,23 @@ def test_closing_the_session_clears_what_is_drawn(reviewed: Editor) -> None:
 # --- checkpoints ---------------------------------------------------------------------------------
 
 
+SELECT = """
+    _G.asked = {}
+    _G.choose = 1
+    vim.ui.select = function(items, options, callback)
+      local shown = vim.tbl_map(options.format_item or tostring, items)
+      table.insert(_G.asked, { prompt = options.prompt, items = shown })
+      local index = #_G.asked % 2 == 1 and 2 or _G.choose
+      callback(items[index], index)
+    end
+"""
+"""The user chooses the second of every other list, in the rest what `_G.choose` says."""
+
+
 def test_back_to_a_checkpoint(reviewed: Editor, agent: Agent, folder: Path) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "new.txt": "new\n"})
-    code = """
-        _G.asked = {}
-        _G.choose = 1
-        vim.ui.select = function(items, options, callback)
-          local shown = vim.tbl_map(options.format_item or tostring, items)
-          table.insert(_G.asked, { prompt = options.prompt, items = shown })
-          local index = #_G.asked % 2 == 1 and 2 or _G.choose
-          callback(items[index], index)
-        end
-    """
-    reviewed.lua(code)
+    reviewed.lua(SELECT)
     reviewed.command("Acp checkpoints")
     wait_until(lambda: len(reviewed.lua("return _G.asked")) == 2)
     points, question = reviewed.lua("return _G.asked")
@@ -754,6 +793,27 @@ def test_back_to_a_checkpoint(reviewed: Editor, agent: Agent, folder: Path) -> N
     wait_until(lambda: not (folder / "new.txt").exists(), "the restore")
     wait_until(lambda: (folder / "one.txt").read_text() == text(LINES))
     wait_until(lambda: signs(reviewed) == [])
+
+
+def test_a_restore_asks_of_a_file_that_the_user_has_edited(
+    nvim: Editor, agent: Agent, folder: Path
+) -> None:
+    for content in ("new\n", "newer\n"):
+        nvim.lua("_G.seen = {}")
+        writes(nvim, agent, {folder / "new.txt": content})
+    nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
+    nvim.command("edit new.txt")
+    nvim.type("Omine<Esc>")
+    nvim.command("silent write")
+    wait_until(lambda: nvim.seen("Changes"))
+    nvim.lua(SELECT)
+    nvim.lua("_G.choose = 2")
+    nvim.command("Acp checkpoints")
+    wait_until(lambda: nvim.marked("permission"), "the sidecar to ask")
+    assert "nothing is lost unasked" in nvim.lua("return _G.asked")[1]["prompt"]
+    assert (folder / "new.txt").read_text() == "mine\nnewer\n"
+    nvim.command("Acp permission Delete it all the same")
+    wait_until(lambda: not (folder / "new.txt").exists(), "the file to go")
 
 
 # --- with much, and with code lenses --------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -29,7 +30,7 @@ MINE = ("line 9", "line 9 mine\n")
 
 
 def base(desk: Desk, request: pytest.FixtureRequest) -> Path:
-    name = request.node.name.replace("[", "-").replace("]", "").replace(" ", "-")
+    name = re.sub(r"\W+", "-", request.node.name)
     return desk.file(f"{name}.txt", BASE.encode())
 
 
@@ -309,6 +310,26 @@ def test_a_file_that_the_agent_deletes(desk: Desk, path: Path, hold: str) -> Non
         says(desk, path, BASE, BASE, modified=False)
         desk.nvim.command("silent write")
         says(desk, path, BASE, BASE, modified=False)
+
+
+@pytest.mark.parametrize("how", ["edit!", "bwipeout!"])
+def test_unsaved_changes_to_a_deleted_file_are_given_up(desk: Desk, path: Path, how: str) -> None:
+    desk.open(path)
+    desk.nvim.command("call setline(9, 'line 9 mine')")
+    with desk.turn() as agent:
+        agent.tool("t", kind="delete", status="pending", locations=[{"path": str(path)}])
+        desk.execute("acp.review.list")
+        path.unlink()
+        agent.tool("t", "tool_call_update", status="completed")
+    # The rest of it is for `:Acp messages`.
+    wait_until(lambda: f"acp: {path}"[:60] in desk.nvim.messages(), "the word")
+    assert desk.buffer(path) == edited(MINE)
+    desk.nvim.command(how)
+    entry = wait_until(lambda: desk.change(path), "the deletion")
+    assert entry["status"] == "deleted"
+    assert desk.revert(path)["conflicts"] == []
+    assert path.read_text() in (BASE, edited(MINE)), "the file is back"
+    desk.quiet()
 
 
 @pytest.mark.parametrize("hold", ["closed", "open", "edited"])

@@ -90,6 +90,11 @@ CASES = {
         lambda result: v1.session_opened(result, "S"),
         lambda opened: {k: x for k, x in v1.encode(opened).items() if k != "sessionId"},
     ),
+    "session/resume": Case(
+        "ResumeSessionResponse",
+        lambda result: v1.session_opened(result, "S"),
+        lambda opened: {k: x for k, x in v1.encode(opened).items() if k != "sessionId"},
+    ),
     "session/list": _result("ListSessionsResponse", v1.session_page),
     "session/set_config_option": _result("SetSessionConfigOptionResponse", v1.config_options),
     "fs/read_text_file": _result("ReadTextFileRequest", v1.read_text_file),

@@ -111,6 +111,43 @@ def test_a_loaded_session_tells_its_history() -> None:
     ]
 
 
+def test_commands_that_the_client_ran() -> None:
+    """What it told the agent of them is all that a recording holds of their output."""
+    player = Player()
+    numbers = iter(range(100))
+
+    def asks(method: str, result: Any, **params: Any) -> None:
+        number = next(numbers)
+        params = {"sessionId": "S", **params}
+        player.play(
+            {"dir": "a2c", "msg": {"id": number, "method": f"terminal/{method}", "params": params}}
+        )
+        answer = {"error": {"code": 1}} if result is None else {"result": result}
+        player.play({"dir": "c2a", "msg": {"id": number, **answer}})
+
+    asks("create", {"terminalId": "t"}, command="make", args=["all", "a b"])
+    asks("create", None, command="nope")
+    asks("output", {"output": "one\n", "truncated": False}, terminalId="t")
+    asks("wait_for_exit", {"exitCode": 2, "signal": None}, terminalId="t")
+    asks("output", {"output": "\x1b[1mtwo\x1b[m\n", "truncated": True}, terminalId="t")
+    asks("output", {"output": 5}, terminalId="t")
+    asks("output", {"output": "x"}, terminalId=5)
+    asks("release", {}, terminalId="t")
+    asks("create", {"terminalId": "u"}, command=7)
+    assert player.session is not None
+    assert player.session.to_json()["terminals"] == [
+        {
+            "terminalId": "t",
+            "command": "make all 'a b'",
+            "cwd": "/",
+            "output": "two\n",
+            "truncated": True,
+            "exitStatus": {"exitCode": 2, "signal": None},
+        }
+    ]
+    assert player.problems == ["an answer: command: expected a string, got an integer"]
+
+
 def test_an_agent_that_stumbles_and_dies() -> None:
     player = trace.play(OURS / "stumble.ndjson")
     session = player.session

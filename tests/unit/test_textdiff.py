@@ -328,3 +328,24 @@ def test_lines_in_another_order_do_not_hang() -> None:
     random.Random(1).shuffle(lines)
     new = "".join(lines)
     assert apply_edits(old, edits(old, new, "utf-8"), "utf-8") == new
+
+
+@pytest.mark.parametrize("encoding", get_args(Encoding))
+@pytest.mark.parametrize("around", [0, 60_000])
+def test_many_changes_in_one_long_line_do_not_hang(encoding: Encoding, around: int) -> None:
+    words = [f"\N{GRINNING FACE}w{number}" for number in range(6_000)]
+    changed = [word if number % 4 else f"x{word}" for number, word in enumerate(words)]
+    beside = "\N{GRINNING FACE} word " * around
+    old, new = (f"{beside}{' '.join(some)}{beside}" for some in (words, changed))
+    made = edits(old, new, encoding)
+    assert len(made) <= 256
+    assert apply_edits(old, made, encoding) == new
+
+
+def test_a_few_words_of_a_long_line_are_edits_of_their_own() -> None:
+    words = [f"\N{GRINNING FACE}w{number}" for number in range(3_000)]
+    old = " ".join(words)
+    new = old.replace("w10 ", "changed ").replace("w2900 ", "changed ")
+    made = edits(old, new, "utf-16")
+    assert (len(made), _size(made)) == (2, 14)
+    assert apply_edits(old, made, "utf-16") == new

@@ -859,6 +859,32 @@ async def test_a_file_too_large_to_be_kept_is_said_to_have_changed(
     assert huge not in {change.path for change in ledger.changes()}
 
 
+async def test_half_a_gigabyte_is_not_read_at_each_look(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = say(tmp_path / "huge", "x")
+    os.truncate(path, 500_000_000)
+    read = 0
+    real_read = os.read
+
+    def counted(handle: int, size: int) -> bytes:
+        nonlocal read
+        data = real_read(handle, size)
+        read += len(data)
+        return data
+
+    monkeypatch.setattr(os, "read", counted)
+    for size in (400_000_000, 450_000_000, 500_000_000):
+        ledger.touch(path)
+        os.truncate(path, size)
+        await ledger.refresh()
+        assert ledger.diff(path) is None
+    os.truncate(path, 300_000_000)
+    await ledger.refresh()
+    assert "limit is 10,000,000" in str(only(ledger).problem)
+    assert read == 0
+
+
 async def test_a_file_that_grows_too_large_is_still_listed(hand: Hand, tmp_path: Path) -> None:
     ledger = Ledger(hand.files(limit=1000), within=lambda path: True)
     ledger.begin_turn()

@@ -315,19 +315,28 @@ class SdkAgent(acp.Agent):
     async def do_extend(self, session_id: str) -> None:
         """Methods the client cannot know."""
         await self._client.ext_notification("vendor/ping", {"a": 1})
-        for work in (
-            self._client.ext_method("vendor/ask", {"a": 1}),
-            self._client.create_elicitation(
-                "Who?",
-                schema.ElicitationUrlSessionMode(
-                    session_id=session_id, elicitation_id="e", url="https://example.org/"
-                ),
-            ),
-        ):
-            try:
-                await work
-            except acp.RequestError as error:
-                await self.say(session_id, f"{error.code} ")
+        try:
+            await self._client.ext_method("vendor/ask", {"a": 1})
+        except acp.RequestError as error:
+            await self.say(session_id, f"{error.code}")
+
+    async def do_elicit(self, session_id: str, mode: str) -> None:
+        """Ask by a form, or have a page opened and say when that is done."""
+        asked: Any
+        if mode == "form":
+            sure = schema.ElicitationBooleanPropertySchema(type="boolean", title="Sure")
+            form = schema.ElicitationSchema(
+                type="object", properties={"sure": sure}, required=["sure"]
+            )
+            asked = schema.ElicitationFormSessionMode(session_id=session_id, requested_schema=form)
+        else:
+            asked = schema.ElicitationUrlSessionMode(
+                session_id=session_id, elicitation_id="e", url="https://example.org/login"
+            )
+        answer = await self._client.create_elicitation("Which one?", asked)
+        if mode == "url":
+            await self._client.complete_elicitation("e")
+        await self.say(session_id, json.dumps(_plain(answer)))
 
     async def do_wait(self, session_id: str) -> str:
         """Until the client cancels."""

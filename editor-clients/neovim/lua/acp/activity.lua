@@ -178,4 +178,20 @@ function M.on_apply_edit(err, params, ctx)
   return result
 end
 
+---Saves a buffer, as the user has agreed to: `acp/save`.
+---@type lsp.Handler
+function M.on_save(_, params)
+  local buf = vim.uri_to_bufnr(params.uri)
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    return { saved = false }
+  end
+  local saved, err = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd('silent update')
+  end)
+  if not saved then
+    require('acp.tell').error(tostring(err))
+  end
+  return { saved = saved and not vim.bo[buf].modified }
+end
+
 return M

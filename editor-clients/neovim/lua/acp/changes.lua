@@ -97,6 +97,20 @@ end
 local listed
 ---@type table<string, acp.ChangedFile>
 local by_name = {}
+---@type table<string, acp.ChangedFile> By the name without links.
+local by_real = {}
+
+---@type table<string, string> Looked up once: there may be thousands, at every key typed.
+local reals = {}
+
+---@param name string
+---@return string
+local function real(name)
+  -- A file that is not there yet may be there the next time.
+  local known = reals[name] or vim.uv.fs_realpath(name)
+  reals[name] = known
+  return known or name
+end
 
 ---The sidecar told something else.
 function M.forget()
@@ -109,7 +123,7 @@ function M.files()
   if listed then
     return listed
   end
-  listed, by_name = {}, {}
+  listed, by_name, by_real = {}, {}, {}
   for _, session in ipairs(require('acp.session').all()) do
     for _, change in ipairs(session.changes) do
       local name = vim.uri_to_fname(change.uri)
@@ -121,6 +135,7 @@ function M.files()
     end
   end
   for _, file in ipairs(listed) do
+    by_real[real(file.name)] = file
     table.sort(file.hunks, function(one, other)
       if one.first ~= other.first then
         return one.first < other.first
@@ -133,11 +148,14 @@ function M.files()
   return listed
 end
 
+---A changed file by its name, or by another one that leads to it over a link.
 ---@param name string
 ---@return acp.ChangedFile?
 function M.of(name)
-  M.files()
-  return by_name[name]
+  if #M.files() == 0 then
+    return nil
+  end
+  return by_name[name] or by_real[vim.uv.fs_realpath(name) or name]
 end
 
 ---Whether a file is not there, or not yet: there is nothing to jump to.

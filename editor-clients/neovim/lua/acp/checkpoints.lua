@@ -35,9 +35,13 @@ local function outlook(preview)
     local name = vim.fn.fnamemodify(vim.uri_to_fname(file.uri), ':~:.')
     parts[#parts + 1] = ('%s %s'):format(VERBS[file.change] or 'change', name)
   end
-  local text = table.concat(parts, ', ')
+  local text = #parts > 0 and table.concat(parts, ', ') or 'change no file'
   if #preview.conflicts > 0 then
-    text = ('%s; %d stay, since you changed them too'):format(text, #preview.conflicts)
+    -- Of a file the agent made and the user has edited the sidecar asks.
+    text = ('%s; where you changed the same, nothing is lost unasked (%d)'):format(
+      text,
+      #preview.conflicts
+    )
   end
   return text
 end
@@ -51,7 +55,7 @@ local function confirm(of, point)
       tell.error(err)
       return
     end
-    if #preview.files == 0 then
+    if #preview.files + #preview.conflicts == 0 then
       local why = preview.problems[1] or 'the files are as they were then'
       tell.info('nothing to restore: ' .. why)
       return

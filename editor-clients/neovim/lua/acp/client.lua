@@ -60,6 +60,7 @@ local function capabilities()
       elicitation = jit ~= nil,
       openTerminal = jit ~= nil,
       selection = true,
+      save = true,
     },
   })
   return all
@@ -79,6 +80,7 @@ local function handlers()
     ['acp/permission'] = permission.on_permission,
     ['acp/elicitation'] = require('acp.elicitation').on_elicitation,
     ['acp/openTerminal'] = require('acp.login').on_open_terminal,
+    ['acp/save'] = require('acp.activity').on_save,
     ['acp/selection'] = require('acp.prompt').on_selection,
     ['window/showMessage'] = tell.on_show_message,
     ['window/showMessageRequest'] = permission.on_message_request,

@@ -292,6 +292,32 @@ local function positions(buf)
   return found
 end
 
+---The hunks of a text in which a lone `\r` ends a line for the sidecar, by Neovim's lines.
+---@param buf integer
+---@param hunks acp.Hunk[]
+---@return acp.Hunk[]
+local function by_rows(buf, hunks)
+  local row_of, line = {}, 0
+  for row, text in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    local _, inside = text:gsub('\r', '\r')
+    if vim.endswith(text, '\r') then
+      inside = inside - 1 -- with what follows one end of a line
+    end
+    for _ = 0, inside do
+      row_of[line] = row - 1
+      line = line + 1
+    end
+  end
+  return vim.tbl_map(function(hunk)
+    local first = row_of[hunk.first] or row_of[line - 1] + 1
+    local last = row_of[hunk.first + hunk.count - 1] or first
+    return vim.tbl_extend('force', hunk, {
+      first = first,
+      count = hunk.count > 0 and math.max(last - first, 0) + 1 or 0,
+    })
+  end, hunks)
+end
+
 ---@param buf integer
 ---@param file acp.ChangedFile
 local function update(buf, file)
@@ -302,7 +328,8 @@ local function update(buf, file)
   local is_empty = count == 1 and vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ''
   local at = positions(buf)
   local is_above_first = false
-  for _, hunk in ipairs(file.hunks) do
+  local hunks = texts.has_lone_returns(file.name) and by_rows(buf, file.hunks) or file.hunks
+  for _, hunk in ipairs(hunks) do
     local key = hunk.session .. '\0' .. hunk.id
     local known = old[key]
     -- A file that is gone from the disk may be in its buffer still.
@@ -435,12 +462,15 @@ function M.hunks(buf)
   return found
 end
 
----The buffers in which something is drawn, by the name of their file.
+---The buffers in which something is drawn, by the name of their file in the list of changes.
 ---@return table<string, integer>
 function M.buffers()
   local found = {}
   for buf in pairs(placed) do
-    found[vim.api.nvim_buf_get_name(buf)] = buf
+    local file = file_of(buf)
+    if file then
+      found[file.name] = buf
+    end
   end
   return found
 end

@@ -94,7 +94,8 @@ end
 ---@param row integer 0-based
 ---@return boolean
 function M.go(name, row)
-  if vim.api.nvim_buf_get_name(0) == name then
+  local here = changes.of(vim.api.nvim_buf_get_name(0))
+  if here and here.name == name then
     vim.cmd("normal! m'")
   else
     window.enter_users()
@@ -125,7 +126,8 @@ function M.jump(direction, count)
     tell.info('no change waits for review')
     return
   end
-  local name = vim.api.nvim_buf_get_name(0)
+  local here = changes.of(vim.api.nvim_buf_get_name(0))
+  local name = here and here.name or ''
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local index, wrapped = target(all, name, row, direction, count or vim.v.count1)
   local stop = all[index]

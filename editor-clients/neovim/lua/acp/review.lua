@@ -19,7 +19,8 @@ local function report(outcome, step)
     local count = #outcome[name]
     if count > 0 then
       local undone = step == 'undo' and name ~= 'conflicts'
-      parts[#parts + 1] = ('%d %s'):format(count, undone and 'no longer ' .. name or name)
+      local word = name == 'conflicts' and count == 1 and 'conflict' or name
+      parts[#parts + 1] = ('%d %s'):format(count, undone and 'no longer ' .. word or word)
     end
   end
   local is_whole = #outcome.conflicts == 0 and #outcome.problems == 0

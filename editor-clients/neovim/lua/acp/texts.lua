@@ -25,6 +25,8 @@ local MAX_WORDS = 50
 local texts = {}
 ---@type table<string, true|'again'> What is being asked, by session and file.
 local asking = {}
+---@type table<string, boolean> Files in which a lone `\r` ends a line.
+local lone_returns = {}
 
 ---@param hunk acp.Hunk
 ---@return string
@@ -179,8 +181,27 @@ function M.draw(lines, hl, of, start, words)
   return drawn
 end
 
+---Whether the sidecar counts more lines in the file than Neovim does.
+---@param name string
+---@return boolean
+function M.has_lone_returns(name)
+  return lone_returns[name] or false
+end
+
+---@param text string
+---@return boolean
+local function is_open(text)
+  return text ~= '' and not text:find('[\r\n]$')
+end
+
+---@class acp.BothTexts
+---@field old string[]
+---@field new string[]
+---@field captures fun(start: integer, count: integer): acp.Captures? Of old lines.
+---@field ending? string What to say of the old text's end, where the new one ends differently.
+
 ---@param hunk acp.Hunk
----@param all { old: string[], new: string[], captures: fun(start: integer, count: integer): acp.Captures? }
+---@param all acp.BothTexts
 local function keep(hunk, all)
   local from, span = hunk.before, hunk.after
   local kept = {
@@ -201,6 +222,9 @@ local function keep(hunk, all)
       end
     end
     kept.drawn = M.draw(kept.old, 'AcpOldLine', of, from.start, kept.words)
+    if all.ending and from.start + from.lines == #all.old then
+      table.insert(kept.drawn[#kept.drawn], 2, { '  ' .. all.ending, { 'AcpOldLine', 'AcpNote' } })
+    end
   end
   texts[key_of(hunk)] = kept
 end
@@ -253,7 +277,13 @@ local function ask(name, session, callback)
     end
     local hunks = hunks_of(file, session)
     local parsed, captures = false, nil
+    lone_returns[name] = result.after:find('\r[^\n]') ~= nil
+    local ending
+    if is_open(result.before) ~= is_open(result.after) and result.after ~= '' then
+      ending = is_open(result.before) and '(no newline at the end)' or '(a newline at the end)'
+    end
     local all = {
+      ending = ending,
       old = M.split(result.before),
       new = M.split(result.after),
       captures = function(start, count)

@@ -1,0 +1,87 @@
+"""Before a command of the agent's runs: what it would not see can be saved first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.editor import Editor, capabilities
+from tests.e2e.puppet import Puppet
+
+
+@pytest.fixture
+async def saving(idle_editor: Editor, puppet: Puppet, ws: Path, settings: Any) -> Editor:
+    """An editor that saves when it is asked to, with one unsaved file in it, within a turn."""
+    (ws / "a.txt").write_text("old\n")
+    (ws / "b.txt").write_text("same\n")
+    editor = idle_editor
+    await editor.initialize(ws, settings=settings, can=capabilities(save=True))
+    await editor.execute("acp.session.new")
+    uri = editor.open(ws / "a.txt")
+    editor.open(ws / "b.txt")
+    editor.type(uri, 0, 0, "new and ")
+
+    def save(params: dict[str, Any]) -> Any:
+        editor.save(params["uri"], ws / "a.txt")
+        return {"saved": True}
+
+    editor.answers["acp/save"] = save
+    editor.start("acp.session.prompt", text="go")
+    await puppet.prompted()
+    return editor
+
+
+def run(puppet: Puppet) -> Any:
+    params = {"sessionId": puppet.session, "command": "cat", "args": ["a.txt"]}
+    return puppet.request("terminal/create", params)
+
+
+async def output(puppet: Puppet, request: Any) -> str:
+    terminal = (await puppet.result(request))["result"]["terminalId"]
+    await puppet.call("terminal/wait_for_exit", terminalId=terminal)
+    shown = await puppet.call("terminal/output", terminalId=terminal)
+    return str(shown["result"]["output"]).replace("\r\n", "\n")
+
+
+async def test_what_is_unsaved_is_saved_after_a_yes(
+    saving: Editor, puppet: Puppet, ws: Path
+) -> None:
+    request = run(puppet)
+    asked = await saving.dialog()
+    assert f"Unsaved: {ws / 'a.txt'}" in asked["message"]
+    assert "b.txt" not in asked["message"]
+    assert "Command: cat a.txt" in asked["message"]
+    assert saving.titles() == ["Run without", "Save and run"]
+    saving.click("Save and run")
+    assert await output(puppet, request) == "new and old\n"
+
+
+@pytest.mark.parametrize("answer", [None, {"title": "Run without"}])
+async def test_without_a_yes_the_command_runs_all_the_same_and_is_not_asked_about_again(
+    saving: Editor, puppet: Puppet, answer: Any
+) -> None:
+    saving.answers["window/showMessageRequest"] = lambda params: answer
+    assert await output(puppet, run(puppet)) == "old\n"
+    assert await output(puppet, run(puppet)) == "old\n"
+    assert len(saving.all("window/showMessageRequest")) == 1
+    assert saving.all("acp/save") == []
+
+
+async def test_a_cancel_ends_the_question_and_runs_nothing(saving: Editor, puppet: Puppet) -> None:
+    request = run(puppet)
+    await saving.dialog()
+    await saving.execute("acp.session.cancel")
+    assert "error" in await puppet.result(request)
+    dialog = saving.requests("window/showMessageRequest")[0]
+    await saving.until(lambda: {"id": dialog["id"]} in saving.all("$/cancelRequest"))
+
+
+async def test_an_editor_that_cannot_save_is_not_asked(
+    editor: Editor, puppet: Puppet, ws: Path, session: Any
+) -> None:
+    (ws / "a.txt").write_text("old\n")
+    editor.type(editor.open(ws / "a.txt"), 0, 0, "new ")
+    assert await output(puppet, run(puppet)) == "old\n"
+    assert editor.all("window/showMessageRequest") == []
