@@ -872,6 +872,13 @@ class TurnEnded:
 
 
 @frozen
+class PromptAccepted:
+    """A v2 agent took a prompt into the conversation, as this message."""
+
+    message_id: str
+
+
+@frozen
 class UnknownUpdate:
     """An update of a kind this version does not know; kept for the log, else ignored."""
 

@@ -31,6 +31,7 @@ from acp_sidecar.acp.encoding import encode as encode
 from acp_sidecar.acp.encoding import encode_fields
 from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
 from acp_sidecar.acp.permission import permission_options
+from acp_sidecar.acp.v1_requests import METHODS as METHODS
 from acp_sidecar.acp.v1_requests import OFFERED as OFFERED
 from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
 from acp_sidecar.acp.v1_requests import PROTOCOL_VERSION as PROTOCOL_VERSION
@@ -42,6 +43,7 @@ from acp_sidecar.acp.v1_requests import initialize as initialize
 from acp_sidecar.acp.v1_requests import kill_terminal_result as kill_terminal_result
 from acp_sidecar.acp.v1_requests import logout as logout
 from acp_sidecar.acp.v1_requests import mcp_server as mcp_server
+from acp_sidecar.acp.v1_requests import offered as offered
 from acp_sidecar.acp.v1_requests import permission_outcome as permission_outcome
 from acp_sidecar.acp.v1_requests import prompt as prompt
 from acp_sidecar.acp.v1_requests import read_text_file_result as read_text_file_result
@@ -398,6 +400,10 @@ def stop_reason(result: Json) -> model.TurnEnded:
         meta=free_form(meta) if isinstance(meta, dict) else None,
         unknown=free_form({key: value for key, value in result.items() if key not in known}),
     )
+
+
+prompt_answer: Final = stop_reason
+"""The answer to ``session/prompt``."""
 
 
 # --- content blocks -------------------------------------------------------------------

@@ -43,6 +43,7 @@ from acp_sidecar.acp.v2_requests import encode_block as encode_block
 from acp_sidecar.acp.v2_requests import initialize as initialize
 from acp_sidecar.acp.v2_requests import logout as logout
 from acp_sidecar.acp.v2_requests import mcp_server as mcp_server
+from acp_sidecar.acp.v2_requests import offered as offered
 from acp_sidecar.acp.v2_requests import permission_outcome as permission_outcome
 from acp_sidecar.acp.v2_requests import prompt as prompt
 from acp_sidecar.acp.v2_requests import session_close as session_close
@@ -431,14 +432,14 @@ def config_options(result: Json) -> model.ConfigOptionsUpdate:
     return update
 
 
-def prompt_accepted(result: Json) -> str:
+def prompt_answer(result: Json) -> model.PromptAccepted:
     """The answer to ``session/prompt``: the id of the message that the prompt became."""
     if not isinstance(result, dict):
         raise DecodeError("result", f"expected an object, got {named(result)}")
     message_id = result.get("messageId")
     if not isinstance(message_id, str):
         raise DecodeError("messageId", f"expected a string, got {named(message_id)}")
-    return displayable(message_id)
+    return model.PromptAccepted(displayable(message_id))
 
 
 # --- content blocks -------------------------------------------------------------------

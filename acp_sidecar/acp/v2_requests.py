@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from attrs import evolve
+
 from acp_sidecar.acp import model
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import ContentBlock
+from acp_sidecar.acp.v1_requests import OFFERED as V1_OFFERED
 from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
 from acp_sidecar.acp.v1_requests import authenticate as authenticate
 from acp_sidecar.acp.v1_requests import cancel as cancel
@@ -29,9 +32,16 @@ METHODS: Final[Mapping[str, str]] = {
 }
 """What version 2 calls the methods that it calls otherwise than version 1."""
 
-OFFERED: Final = model.ClientCapabilities()
-"""What this client implements for every agent and editor. Notices, compaction and settings of
-every type need not be offered in version 2, and files are not the client's any more."""
+OFFERED: Final = evolve(
+    V1_OFFERED, read_text_file=False, write_text_file=False, terminal=False, meta=None
+)
+"""What this client implements for every agent and editor. Files and commands are not the
+client's any more in version 2."""
+
+
+def offered(*, terminals: bool) -> model.ClientCapabilities:
+    """What an agent is told that we can do; ``terminals`` makes no difference."""
+    return OFFERED
 
 
 def encode_block(block: ContentBlock) -> JsonDict:

@@ -417,7 +417,9 @@ class Session:
         self._prompts = 0 if event.idle else max(0, self._prompts - 1)
         if not self._prompts and not event.idle:
             cancelled = self._turn_cancelled or event.stop_reason == "cancelled"
-            changes += self._calls.close("cancelled" if cancelled else "failed")
+            changes += self._calls.close(
+                "cancelled" if cancelled else "failed", lasting=self._turn_cancelled
+            )
         self._told = self.status
         return [*changes, change.StatusChanged(self.status, self.stop_reason)]
 

@@ -725,5 +725,5 @@ def test_a_prompt_fits_the_schema(reading: Reading, validate: Callable[[str, Any
 @pytest.mark.parametrize("result", [None, {}, {"messageId": None}, {"messageId": 5}, []])
 def test_a_prompt_that_became_no_message_is_a_fault(result: Any) -> None:
     with pytest.raises(DecodeError):
-        v2.prompt_accepted(result)
-    assert v2.prompt_accepted({"messageId": "m"}) == "m"
+        v2.prompt_answer(result)
+    assert v2.prompt_answer({"messageId": "m"}) == model.PromptAccepted("m")
