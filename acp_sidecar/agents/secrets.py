@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 LEFT_OUT: Final = "(left out)"
@@ -29,6 +30,19 @@ def is_secret_name(name: str) -> bool:
     if name in _HARMLESS:
         return False
     return _NAME.search(_CAMEL.sub("_", name).replace("-", "_")) is not None
+
+
+def shown_arguments(args: Sequence[str]) -> list[str]:
+    """A program's arguments without the values of those that are named like a secret:
+    ``--api-key=…``, ``--token …``."""
+    shown: list[str] = []
+    secret = False
+    for arg in args:
+        name, equals, _ = arg.partition("=")
+        named = name.startswith("-") and is_secret_name(name.lstrip("-"))
+        shown.append(LEFT_OUT if secret else f"{name}={LEFT_OUT}" if named and equals else arg)
+        secret = named and not equals
+    return shown
 
 
 def may_hold_secrets(line: bytes) -> bool:

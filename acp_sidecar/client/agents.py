@@ -20,6 +20,7 @@ from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, Inc
 from acp_sidecar.agents.exits import StderrLines
 from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.process import AgentExit, AgentProcess, CannotStart, Command, spawn
+from acp_sidecar.agents.secrets import shown_arguments
 from acp_sidecar.client.ports import Refused
 from acp_sidecar.client.visible import visible
 
@@ -156,8 +157,8 @@ class Agent:
 
     @property
     def command_line(self) -> str:
-        """The command as it is started, for a person."""
-        return " ".join([self._entry.command, *self._entry.args])
+        """The command as it is started, for a person; without what looks like a secret."""
+        return " ".join([self._entry.command, *shown_arguments(self._entry.args)])
 
     async def start(self, say: Callable[[str], None] = unheard) -> None:
         """Start the process and shake hands. Raises :class:`AgentUnusable`.

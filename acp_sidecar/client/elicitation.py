@@ -154,6 +154,9 @@ class Elicitations:
         filled = {name: value for name, value in (content or {}).items() if value is not None}
         if found := misfits(form, filled):
             raise Unfit(tuple((each.field, each.message) for each in found))
+        for each in form.fields:
+            if each.type == "integer" and each.name in filled:
+                filled[each.name] = int(filled[each.name])  # 3.0 is one, and not for every reader
         self._close(entry, known, filled)
 
     def unanswered(self, request_id: str) -> None:

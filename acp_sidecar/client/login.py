@@ -12,6 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
+from attrs import evolve
+
 from acp_sidecar.acp.model import PermissionOption
 from acp_sidecar.agents.login import (
     LoginCommand,
@@ -45,6 +47,8 @@ class Logins:
         self._numbers = itertools.count(1)
         self._one_at_a_time: dict[str, asyncio.Lock] = {}
         self._times: dict[str, int] = {}
+        self._asked: dict[str, set[asyncio.Future[str | None]]] = {}
+        """Questions to the user, by agent."""
 
     async def tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """What ``attempt`` gives; where it raises :class:`LoginNeeded`, the user is offered
@@ -69,10 +73,13 @@ class Logins:
         chose fails, or goes on elsewhere.
         """
         async with self._one_at_a_time.setdefault(agent.name, asyncio.Lock()):
-            if seen is not None and self._times.get(agent.name, 0) > seen:
+            before = self._times.get(agent.name, 0)
+            if seen is not None and before > seen:
                 return True
             method = await self._chosen_method(agent, said)
-            return method is not None and await self._done(agent, method)
+            done = method is not None and await self._done(agent, method)
+            # The user may have logged in by the command, with the dialog still open.
+            return done or self._times.get(agent.name, 0) > before
 
     async def log_in(
         self, agent: Agent, method_id: str | None, env: Mapping[str, str] | None
@@ -88,10 +95,11 @@ class Logins:
         if method is None and (method_id is not None or not methods):
             offered = ", ".join(each.id for each in methods) or "no login methods"
             raise Refused(f"Name a methodId; {agent.name} offers: {offered}")
-        async with self._one_at_a_time.setdefault(agent.name, asyncio.Lock()):
-            method = method or await self._chosen_method(agent, None)
-            if method is None or not await self._done(agent, method, env):
-                raise Refused(f"There was no login to {agent.name}.")
+        method = method or await self._chosen_method(agent, None)
+        if method is None or not await self._done(agent, method, env):
+            raise Refused(f"There was no login to {agent.name}.")
+        for answer in self._asked.get(agent.name, ()):
+            _settle(answer, None)
 
     # --- the user's choice ------------------------------------------------------------------
 
@@ -105,7 +113,11 @@ class Logins:
         titles = {choice.option_id: choice.title for choice in offered}
         for method in agent.info.auth_methods:
             lines.append(_described(method, titles.get(method.id)))
-        chosen = await self._choose(agent, lines, (_NOT_NOW, *_apart(offered)))
+        ids = {each.id for each in usable}
+        no = _NOT_NOW
+        while no.option_id in ids:
+            no = evolve(no, option_id=f"{no.option_id}-")
+        chosen = await self._choose(agent, lines, (no, *_apart(offered)))
         return next((each for each in usable if each.id == chosen), None)
 
     async def _choose(
@@ -130,15 +142,13 @@ class Logins:
             tool_call_id=None,
         )
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-
-        def answered(option_id: str | None) -> None:
-            if not answer.done():
-                answer.set_result(option_id)
-
-        self._editor.choose(asked, answered)
+        waiting = self._asked.setdefault(agent.name, set())
+        waiting.add(answer)
+        self._editor.choose(asked, lambda option_id: _settle(answer, option_id))
         try:
             return await answer
         finally:
+            waiting.discard(answer)
             self._editor.withdraw(asked.request_id)
 
     # --- doing it -----------------------------------------------------------------------------
@@ -222,6 +232,11 @@ class Logins:
         logger.info("%s: %d processes ended, to start with other variables", agent.name, ended)
 
 
+def _settle(answer: asyncio.Future[str | None], option_id: str | None) -> None:
+    if not answer.done():
+        answer.set_result(option_id)
+
+
 def _apart(offered: tuple[Choice, ...]) -> tuple[Choice, ...]:
     """The methods' buttons, none of which can be taken for ours."""
     named = choices(
@@ -275,11 +290,14 @@ def _how_to_give(agent: Agent, method: Method, wanted: tuple[Variable, ...]) -> 
         return f"{visible(method.name)} names no variable that {agent.name} could be given{about}"
     example = ", ".join(f'"{each.name}": "…"' for each in wanted if not each.optional)
     link = link_of(method)
+    # An entry of the user's takes the place of a built-in one as a whole.
+    also = "" if agent.entry.source == "settings" else f" (with the command {agent.command_line})"
     return (
         f"{visible(agent.name)} logs in by {names}."
         + (f" Get a key at {visible(link)}." if link else "")
         + f' Run acp.agent.login with {{"agent": "{agent.name}", "methodId": "{method.id}", '
         f'"env": {{{example}}}}}: it is started anew with that, until the sidecar ends. Or, to '
-        f"keep it, put it under agents.{agent.name}.env in your own settings (config.toml, or "
-        "your editor's initializationOptions), or in the environment your editor is started from."
+        f"keep it, put it under agents.{agent.name}.env{also} in your own settings (config.toml, "
+        "or your editor's initializationOptions), or in the environment your editor is started "
+        "from."
     )

@@ -18,7 +18,7 @@ from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.pool import Pool
-from acp_sidecar.client.ports import Editor
+from acp_sidecar.client.ports import Editor, Refused
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +87,12 @@ class Reviving:
     async def _take_up(self, session: LiveSession, agent: Agent, how: str) -> None:
         build = agent.wire.session_resume if how == "resume" else agent.wire.session_load
         agent_session_id = session.state.agent_session_id or ""
+        other = self._routes.find(agent, agent_session_id)
+        if other is not None:
+            raise Refused(
+                f"{agent_session_id!r} was opened again as session {other.state.session_id!r}: "
+                "go on there."
+            )
         params = build(agent_session_id, session.state.cwd, *session.opened_with)
         session.told_again = True
         session.adopt(agent)

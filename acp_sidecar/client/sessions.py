@@ -556,7 +556,8 @@ class Sessions:
             session.end(str(reason))
             self._routes.detach(session)
         if sessions:
-            self._editor.tell("log" if agent.stopping else "error", str(reason))
+            told = f"{reason}\nThe next prompt starts it again."
+            self._editor.tell("log" if agent.stopping else "error", told)
 
     async def stop(self) -> None:
         """The editor is going: answer what waits, end every agent, within half a second."""

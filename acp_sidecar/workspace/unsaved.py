@@ -251,8 +251,9 @@ class Unsaved:
         if stamp is not None:
             self._stamps[document] = stamp
         seen = self._sightings.get(path_key(str(document.real)), [])
-        if seen and seen[-1].settled and seen[-1].said.stamp == stamp:
-            # What looked like a load was the saving that we are told of now.
+        if seen and seen[-1].settled:
+            # What looked like a load, and nothing has changed since, was the saving that we are
+            # told of now.
             self._size -= len(seen.pop().said.text)
         said = FileText(document.text.removeprefix(BOM), "buffer")
         self._saw(document, said, saved=True)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.e2e.editor import Editor, LspError, Refusal, capabilities, editing
@@ -402,6 +403,21 @@ async def test_an_agent_that_waits_for_the_user_is_waited_for(
             await opening
 
 
+async def test_R02_a_session_nobody_knows_is_asked_about_and_a_closed_one_is_not(
+    editor: Editor, puppet: Puppet, session: dict[str, Any]
+) -> None:
+    request = ask(puppet, form(colour=COLOUR), sessionId="child-9")
+    await editor.dialog()
+    (pending,) = await editor.execute("acp.elicitation.pending")
+    assert pending["sessionId"] is None
+    editor.click("Decline")
+    assert await answer(puppet, request) == {"action": "decline"}
+    other = await editor.execute("acp.session.new")
+    await editor.execute("acp.session.close", sessionId=other["sessionId"])
+    assert await answer(puppet, ask(puppet, form(colour=COLOUR))) == {"action": "cancel"}
+    assert len(editor.all("window/showMessageRequest")) == 1
+
+
 async def test_bad_requests_get_an_error_and_nobody_is_asked(
     editor: Editor, puppet: Puppet, session: dict[str, Any]
 ) -> None:
@@ -425,16 +441,18 @@ async def test_bad_requests_get_an_error_and_nobody_is_asked(
 
 
 async def test_a_rich_editor_gets_the_whole_form(rich: Editor, puppet: Puppet) -> None:
-    schema = form("name", name={"type": "string", "pattern": "^[a-z]+$"}, colour=COLOUR)
-    tries = [{"name": "Ada"}, {"name": "ada", "colour": "r", "left": None}]
+    name = {"type": "string", "pattern": "^[a-z]+$"}
+    schema = form("name", name=name, colour=COLOUR, n={"type": "integer"})
+    tries = [{"name": "Ada"}, {"name": "ada", "colour": "r", "n": 3.0, "left": None}]
 
     rich.answers["acp/elicitation"] = lambda params: {
         "action": "accept",
         "content": tries.pop(0),
     }
     request = ask(puppet, schema, toolCallId="t1")
-    content = {"name": "ada", "colour": "r"}
+    content = {"name": "ada", "colour": "r", "n": 3}
     assert await answer(puppet, request) == {"action": "accept", "content": content}
+    assert b'"n":3}' in orjson.dumps((await puppet.result(request))["result"])
     first, second = rich.all("acp/elicitation")
     assert first["requestedSchema"] == schema
     assert (first["mode"], first["toolCallId"], first["problems"]) == ("form", "t1", [])

@@ -301,6 +301,21 @@ async def test_every_session_of_a_process_that_ended_is_taken_up_by_one_new_one(
     assert "was not sent again" not in told(editor)[-1]
 
 
+async def test_a_session_that_was_opened_anew_meanwhile_is_not_taken_up_twice(
+    editor: Editor, puppet: Puppet, session: dict[str, Any]
+) -> None:
+    await crash(editor, puppet)
+    assert any("The next prompt starts it again" in text for text in told(editor))
+    puppet.answers["session/load"] = lambda params: {}
+    opened = await editor.execute("acp.session.load", agentSessionId="S1")
+    with pytest.raises(LspError, match=opened["sessionId"]):
+        await editor.execute("acp.session.prompt", text="x", sessionId=session["sessionId"])
+    turn, prompt = await begin(editor, puppet, sessionId=opened["sessionId"])
+    puppet.say("here")
+    puppet.end_turn(prompt)
+    assert await turn == stopped("end_turn")
+
+
 async def _is_dead(editor: Editor, session_id: str) -> bool:
     return bool((await editor.state(sessionId=session_id))["status"] == "dead")
 

@@ -227,6 +227,32 @@ async def test_names_that_look_alike_are_told_apart(editor: Editor, puppet: Pupp
     await opening
 
 
+async def test_a_login_by_the_command_answers_the_dialog(
+    editor: Editor, puppet: Puppet, login: Login
+) -> None:
+    puppet.answers["authenticate"] = lambda params: {}
+    _, opening = editor.start("acp.session.new")
+    await login.refuse()
+    await editor.dialog()
+    await editor.execute("acp.agent.login", agent="puppet", methodId="api-key")
+    await login.let_in()
+    assert (await opening)["agentSessionId"] == "S1"
+    dialog = editor.requests("window/showMessageRequest")[0]
+    await editor.until(lambda: {"id": dialog["id"]} in editor.all("$/cancelRequest"))
+    assert login.sent("authenticate") == 1
+
+
+async def test_a_method_cannot_pass_for_the_user_s_no(editor: Editor, puppet: Puppet) -> None:
+    login = Login(puppet, {"id": "not-now", "name": "Not now"})
+    _, opening = editor.start("acp.session.new")
+    await login.refuse()
+    await editor.dialog()
+    editor.click("Not now")
+    with pytest.raises(LspError, match="needs a login"):
+        await opening
+    assert login.sent("authenticate") == 0
+
+
 async def test_two_that_want_the_same_login_share_it(
     editor: Editor, puppet: Puppet, login: Login
 ) -> None:
@@ -453,6 +479,34 @@ async def test_the_older_form_of_variables_is_known_too(editor: Editor, puppet: 
     assert await editor.execute("acp.agent.login", agent="puppet", env={"OLD_KEY": "x"}) == {}
 
 
+async def test_variables_in_the_middle_of_a_session(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    """The agent is started anew, and the next prompt takes the session up again."""
+    editor, login = idle_editor, Login(puppet, VARS)
+    puppet.answers["session/new"] = login.new_session
+    puppet.answers["session/load"] = lambda params: {}
+    await editor.initialize(ws, settings=settings, can=capabilities(elicitation=True))
+    form = {"action": "accept", "content": {"PUPPET_CODE": "hush"}}
+    editor.answers["acp/elicitation"] = lambda params: form
+    await editor.execute("acp.session.new")
+    _, turn = editor.start("acp.session.prompt", text="go")
+    await login.refuse("session/prompt")
+    await editor.dialog()
+    editor.click("Environment")
+    with pytest.raises(LspError, match="send this one again"):
+        await turn
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    assert puppet.connections == 2
+    assert prompt["params"]["sessionId"] == "S1"
+    found = [environment_of(pid) for pid, _ in descendants(editor.process.pid)]
+    assert any(one.get("PUPPET_CODE") == "hush" for one in found)
+    puppet.say("done")
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+
+
 # --- what is not known, and what is not told ------------------------------------------------------
 
 
@@ -497,6 +551,25 @@ async def test_logout_only_where_it_is_offered(editor: Editor, puppet: Puppet) -
     puppet.answers["logout"] = lambda params: {}
     assert await editor.execute("acp.agent.logout", agent="puppet") == {}
     assert (await puppet.incoming("logout"))["params"] == {}
+
+
+async def test_S04_a_look_at_an_agent_logs_nobody_in(
+    puppet: Puppet, login: Login, tmp_path: Path
+) -> None:
+    config = tmp_path / "config" / "acp-sidecar"
+    config.mkdir(parents=True)
+    args = json.dumps(puppet.setting["args"])
+    command = f'[agents.puppet]\ncommand = "{sys.executable}"\nargs = {args}\n'
+    (config / "config.toml").write_text(command)
+    looking = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "acp_sidecar", "doctor", "puppet", stdout=asyncio.subprocess.PIPE
+    )
+    await login.refuse()
+    said, _ = await looking.communicate()
+    assert looking.returncode == 1
+    assert b"Sign in: in a browser" in said
+    assert b"needs a login" in said
+    assert [one["method"] for one in puppet.seen] == ["initialize", "session/new"]
 
 
 @pytest.fixture

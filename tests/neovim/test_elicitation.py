@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.neovim.harness import Editor, FakeSidecar, wait_until
+from tests.neovim.desk import Desk
+from tests.neovim.harness import BOUND, Editor, FakeSidecar, wait_until
 
 SCHEMA = {
     "type": "object",
@@ -50,29 +52,30 @@ PAGE = form(
 )
 
 
+HAND = """
+_G.hand, _G.asked = {}, {}
+vim.ui.select = function(items, opts, done)
+  local titles = vim.tbl_map(opts.format_item or tostring, items)
+  table.insert(_G.asked, { prompt = opts.prompt, titles = titles })
+  local want = table.remove(_G.hand, 1)
+  for index, title in ipairs(titles) do
+    if title == want then return done(items[index], index) end
+  end
+  done(nil)
+end
+vim.ui.input = function(opts, done)
+  table.insert(_G.asked, { prompt = opts.prompt, default = opts.default })
+  local want = table.remove(_G.hand, 1)
+  if want == false then want = nil end
+  done(want)
+end
+"""
+
+
 @pytest.fixture
 def hand(editor: Editor) -> Editor:
     """Answers every prompt with the next of ``_G.hand``, and notes what was asked."""
-    editor.lua(
-        """
-        _G.hand, _G.asked = {}, {}
-        vim.ui.select = function(items, opts, done)
-          local titles = vim.tbl_map(opts.format_item or tostring, items)
-          table.insert(_G.asked, { prompt = opts.prompt, titles = titles })
-          local want = table.remove(_G.hand, 1)
-          for index, title in ipairs(titles) do
-            if title == want then return done(items[index], index) end
-          end
-          done(nil)
-        end
-        vim.ui.input = function(opts, done)
-          table.insert(_G.asked, { prompt = opts.prompt, default = opts.default })
-          local want = table.remove(_G.hand, 1)
-          if want == false then want = nil end
-          done(want)
-        end
-        """
-    )
+    editor.lua(HAND)
     return editor
 
 
@@ -325,10 +328,75 @@ def test_what_stands_beside_the_conversation_is_in_the_statusline(
         "status": "running",
         "stopReason": None,
         "queue": [],
-        "title": "T",
+        "title": "Rename it",
         "usage": {"used": 30, "size": 120, "cost": None},
         "modes": {"currentModeId": "go", "availableModes": [{"id": "go", "name": "Go"}]},
         "configOptions": [],
     }
     sidecar.notify("acp/transcript", {"sessionId": "s1", "blocks": [status]})
     wait_until(lambda: "go · 25%" in editor.lua("return require('acp').statusline()"))
+    assert "Rename it" in editor.screen()
+
+
+# --- with the real sidecar ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path)
+    desk.nvim.lua(HAND)
+    yield desk
+    desk.close()
+
+
+def test_a_form_of_an_agent_s_all_the_way(desk: Desk) -> None:
+    nvim = desk.nvim
+    fields = {
+        "name": {"type": "string", "minLength": 2},
+        "colour": {"type": "string", "enum": ["red", "green"]},
+    }
+    schema = {"type": "object", "properties": fields, "required": ["name", "colour"]}
+    answer = desk.agent.begin(
+        "elicitation/create", mode="form", message="Which one?", requestedSchema=schema
+    )
+    will(nvim, "A", "green", "Send")
+    choose(nvim, "Fill it in")
+    wait_until(lambda: "at least 2 characters" in "\n".join(question(nvim)))
+    will(nvim, "Ada", "red", "Send")
+    choose(nvim, "Fill it in")
+    content = {"name": "Ada", "colour": "red"}
+    assert answer.result(BOUND)["result"] == {"action": "accept", "content": content}
+    wait_until(lambda: nvim.marked("permission") == [])
+    assert asked(nvim)[3]["default"] == "A", "what was typed is still there"
+
+
+def test_a_form_that_a_cancel_ends_leaves_the_screen(desk: Desk) -> None:
+    nvim = desk.nvim
+    schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
+    nvim.command("Acp prompt go")
+    prompt = desk.agent.prompted()
+    answer = desk.agent.begin(
+        "elicitation/create", mode="form", message="Sure?", requestedSchema=schema
+    )
+    question(nvim)
+    nvim.command("Acp cancel")
+    assert answer.result(BOUND)["result"] == {"action": "cancel"}
+    wait_until(lambda: nvim.marked("permission") == [], "the question to close")
+    desk.agent.end_turn(prompt, "cancelled")
+
+
+def test_files_are_completed_and_sent(desk: Desk) -> None:
+    nvim = desk.nvim
+    (desk.ws / "my notes.md").write_text("words\n")
+    nvim.command("Acp new")
+    wait_until(lambda: nvim.lua("return require('acp.session').current() ~= nil"), "the session")
+    nvim.command("Acp prompt")
+    wait_until(lambda: nvim.mode() == "i")
+    nvim.type("é read @my<C-x><C-o>")
+    wait_until(lambda: nvim.eval("getline('.')") == 'é read @"my notes.md"')
+    nvim.type("<C-s>")
+    prompt = desk.agent.prompted()
+    text, link = prompt["params"]["prompt"]
+    assert text["text"] == 'é read @"my notes.md"'
+    assert (link["type"], link["name"]) == ("resource_link", "my notes.md")
+    desk.agent.end_turn(prompt)

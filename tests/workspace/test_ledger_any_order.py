@@ -192,14 +192,18 @@ class AnyOrder(RuleBasedStateMachine):
         self.run(write)
         self.by_agent(put, gone)
 
-    @rule(name=names, deeds=deeds, late=st.booleans())
-    def agent_writes_the_disk(self, name: str, deeds: Deeds, late: bool) -> None:
+    @rule(name=names, deeds=deeds, late=st.booleans(), reopens=st.booleans())
+    def agent_writes_the_disk(self, name: str, deeds: Deeds, late: bool, reopens: bool) -> None:
         if self.dirty(name):
             return
         text, put, gone = self.changed(self.text(name) or "", deeds, "agent")
         self.write(name, text)
         buffer = self.buffer(name)
-        if buffer is not None:
+        if buffer is not None and reopens:
+            # As Neovim loads a file anew.
+            self.hand.close(buffer)
+            self.hand.open(self.path(name))
+        elif buffer is not None:
             self.hand.reload(buffer)
         self.by_agent(put, gone)
         if not late:
@@ -259,11 +263,12 @@ class AnyOrder(RuleBasedStateMachine):
         if seen:
             self.refresh()
 
-    @rule(name=names)
-    def user_saves(self, name: str) -> None:
+    @rule(name=names, looked=st.booleans())
+    def user_saves(self, name: str, looked: bool) -> None:
         buffer = self.buffer(name)
         if buffer is not None:
-            self.refresh()
+            if looked:
+                self.refresh()
             if not self.path(name).exists():
                 self.by_user(name, set(), set())
             self.hand.save(buffer)

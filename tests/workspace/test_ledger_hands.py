@@ -118,6 +118,20 @@ async def test_the_agent_s_new_file_is_opened_edited_and_saved_at_once(
     assert waiting(ledger) == ["conflict"], "it is the agent's file, and the user has edited it"
 
 
+async def test_the_agent_writes_between_a_saving_and_the_word_of_it(
+    hand: Hand, ledger: Ledger, path: Path
+) -> None:
+    buffer = hand.open(path)
+    say(path, LINES.replace(*MINE))
+    hand.type(buffer, "\n10\n", " mine")
+    say(path, AGENTS.replace(*MINE))
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    assert waiting(ledger) == ["waiting", "waiting"]
+    await ledger.revert()
+    assert path.read_text() == LINES.replace(*MINE)
+
+
 @pytest.mark.parametrize("gone", [True, False])
 async def test_a_file_in_the_middle_of_a_saving(
     hand: Hand, ledger: Ledger, path: Path, gone: bool

@@ -172,6 +172,9 @@ function M.start()
     init_options = config.init_options(),
     capabilities = capabilities(),
     handlers = handlers(),
+    -- What was typed a moment ago is unsaved too: the sidecar must not take the file for clean
+    -- and write it on disk, or Neovim will ask before it saves.
+    flags = { debounce_text_changes = 0 },
     on_init = function(client)
       if not config.get().review.code_lens then
         -- They would say again, in every line, what signs and virtual lines say.

@@ -4,6 +4,8 @@
 ---is compared with them, and only what differs is drawn.
 local changes = require('acp.changes')
 local config = require('acp.config')
+local rows = require('acp.rows')
+local scroll = require('acp.scroll')
 local texts = require('acp.texts')
 
 local M = {}
@@ -64,21 +66,6 @@ local function is_compared(buf)
 end
 
 ---@param hunk acp.Hunk
----@param count integer Lines of the buffer.
----@return integer first 0-based
----@return integer last
-local function rows(hunk, count)
-  local last = count - 1
-  if hunk.count == 0 then
-    -- The sign of what is gone stands under the line above, at the top over the first one.
-    local row = math.min(math.max(hunk.first - 1, 0), last)
-    return row, row
-  end
-  local first = math.min(hunk.first, last)
-  return first, math.min(hunk.first + hunk.count - 1, last)
-end
-
----@param hunk acp.Hunk
 ---@return string
 local function sign_of(hunk)
   if hunk.kind == 'removed' and hunk.first == 0 then
@@ -115,20 +102,6 @@ local function virtual_lines(hunk)
   local known = (hunk.proposed or M.shows_lines()) and texts.get(hunk)
   local drawn = known and known.drawn
   return drawn and #drawn > 0 and drawn or nil
-end
-
----@param hunk acp.Hunk
----@param count integer
----@return integer row
----@return boolean above
-local function place_of_lines(hunk, count)
-  if hunk.proposed and hunk.count > 0 then
-    local _, last = rows(hunk, count)
-    return last, false
-  elseif hunk.first >= count then
-    return count - 1, false
-  end
-  return hunk.first, true
 end
 
 ---@param buf integer
@@ -171,7 +144,7 @@ end
 ---@return acp.Placed
 local function put(buf, hunk, old, inline, drawn)
   local count = vim.api.nvim_buf_line_count(buf)
-  local first, last = rows(hunk, count)
+  local first, last = rows.of_sign(hunk, count)
   local options = config.get().review
   local sign = sign_of(hunk)
   local hl = 'AcpSign' .. NAMES[sign]
@@ -196,7 +169,7 @@ local function put(buf, hunk, old, inline, drawn)
     if inline then
       new.words = put_words(buf, hunk, first)
     end
-    local row, above = place_of_lines(hunk, count)
+    local row, above = rows.of_lines(hunk, count)
     new.line = vim.api.nvim_buf_set_extmark(buf, lines, row, 0, {
       virt_lines = drawn,
       virt_lines_above = above,
@@ -218,39 +191,6 @@ local function put_note(buf, file)
   elseif notes[buf] then
     vim.api.nvim_buf_del_extmark(buf, lines, notes[buf])
     notes[buf] = nil
-  end
-end
-
----Over the first line of a buffer virtual lines are only seen where the window scrolls there.
----@param buf integer
-local function show_above_first(buf)
-  local height = 0
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, lines, 0, { 0, -1 }, { details = true })) do
-    height = height + (mark[4].virt_lines_above and #mark[4].virt_lines or 0)
-  end
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(win, function()
-      if vim.fn.line('w0') == 1 then
-        local room = vim.api.nvim_win_get_height(win) - vim.fn.winline()
-        vim.fn.winrestview({ topfill = math.max(0, math.min(height, room)) })
-      end
-    end)
-  end
-end
-M.show_above_first = show_above_first
-
----Scrolls on where the cursor is on the last line and virtual lines follow it.
-function M.show_below_last()
-  local last = vim.api.nvim_buf_line_count(0) - 1
-  local height = 0
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, lines, { last, 0 }, -1, { details = true })) do
-    local below = mark[4].virt_lines and not mark[4].virt_lines_above
-    height = height + (below and #mark[4].virt_lines or 0)
-  end
-  local hidden = vim.fn.winline() + height - vim.api.nvim_win_get_height(0)
-  hidden = math.min(hidden, vim.fn.winline() - 1)
-  if hidden > 0 then
-    vim.cmd(('normal! %d\5'):format(hidden))
   end
 end
 
@@ -292,32 +232,6 @@ local function positions(buf)
   return found
 end
 
----The hunks of a text in which a lone `\r` ends a line for the sidecar, by Neovim's lines.
----@param buf integer
----@param hunks acp.Hunk[]
----@return acp.Hunk[]
-local function by_rows(buf, hunks)
-  local row_of, line = {}, 0
-  for row, text in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    local _, inside = text:gsub('\r', '\r')
-    if vim.endswith(text, '\r') then
-      inside = inside - 1 -- with what follows one end of a line
-    end
-    for _ = 0, inside do
-      row_of[line] = row - 1
-      line = line + 1
-    end
-  end
-  return vim.tbl_map(function(hunk)
-    local first = row_of[hunk.first] or row_of[line - 1] + 1
-    local last = row_of[hunk.first + hunk.count - 1] or first
-    return vim.tbl_extend('force', hunk, {
-      first = first,
-      count = hunk.count > 0 and math.max(last - first, 0) + 1 or 0,
-    })
-  end, hunks)
-end
-
 ---@param buf integer
 ---@param file acp.ChangedFile
 local function update(buf, file)
@@ -328,14 +242,14 @@ local function update(buf, file)
   local is_empty = count == 1 and vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ''
   local at = positions(buf)
   local is_above_first = false
-  local hunks = texts.has_lone_returns(file.name) and by_rows(buf, file.hunks) or file.hunks
+  local hunks = texts.has_lone_returns(file.name) and rows.by_neovim(buf, file.hunks) or file.hunks
   for _, hunk in ipairs(hunks) do
     local key = hunk.session .. '\0' .. hunk.id
     local known = old[key]
     -- A file that is gone from the disk may be in its buffer still.
     local is_here = hunk.status ~= 'deleted' or is_empty
     local drawn = is_here and not compared and virtual_lines(hunk) or nil
-    local first, last = rows(hunk, count)
+    local first, last = rows.of_sign(hunk, count)
     local look = ('%s %s %s'):format(sign_of(hunk), tostring(inline), tostring(drawn))
     local mark = known and at[known.sign]
     if mark and known.look == look and mark.row == first and mark.last == last then
@@ -358,7 +272,7 @@ local function update(buf, file)
   put_note(buf, file)
   publish(buf, file)
   if is_above_first then
-    show_above_first(buf)
+    scroll.above_first(buf)
   end
 end
 
@@ -531,16 +445,9 @@ function M.watch(group)
     clear(args.buf)
     typed[args.buf] = nil
   end)
-  on({ 'ColorScheme', 'VimResized' }, function()
+  on('ColorScheme', function()
     require('acp.highlight').define()
   end)
-end
-
----Nothing waits any more: the sidecar is gone.
-function M.clear_all()
-  for buf in pairs(placed) do
-    clear(buf)
-  end
 end
 
 return M

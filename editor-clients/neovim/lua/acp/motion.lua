@@ -1,6 +1,7 @@
 ---From hunk to hunk, through all changed files and round.
 local changes = require('acp.changes')
 local drawing = require('acp.drawing')
+local scroll = require('acp.scroll')
 local tell = require('acp.tell')
 local window = require('acp.window')
 
@@ -110,10 +111,10 @@ function M.go(name, row)
   end
   put_cursor(row)
   if row == 0 then
-    drawing.show_above_first(vim.api.nvim_get_current_buf())
+    scroll.above_first(vim.api.nvim_get_current_buf())
   end
   if row >= vim.api.nvim_buf_line_count(0) - 1 then
-    drawing.show_below_last()
+    scroll.below_last()
   end
   return true
 end

@@ -51,4 +51,11 @@ function M.get()
   return table.concat(parts, ' · ')
 end
 
+---What the agent calls the conversation, empty where it calls it nothing.
+---@return string
+function M.title()
+  local session = require('acp.session').current()
+  return session and session.title and require('acp.question').plainly(session.title) or ''
+end
+
 return M

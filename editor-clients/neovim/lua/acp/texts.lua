@@ -18,6 +18,8 @@ local M = {}
 
 ---Bytes after which a line is cut on the screen, and a text is not parsed for its colours.
 local MAX_LINE, MAX_PARSED = 1000, 200000
+---After a virtual line, so that it looks like a line: wider than any window, which cuts it.
+local FILL = (' '):rep(400)
 ---Lines of a hunk that are compared with each other by what differs within them.
 local MAX_WORDS = 50
 
@@ -155,8 +157,7 @@ local function chunks(line, hl, of, word)
       end
     end
   end
-  -- As wide as the window, so that it looks like a line.
-  parts[#parts + 1] = { (' '):rep(vim.o.columns), hl }
+  parts[#parts + 1] = { FILL, hl }
   return parts
 end
 
@@ -340,11 +341,6 @@ function M.prune()
       texts[key] = nil
     end
   end
-end
-
----Draws all lines anew when they are asked for next: the colours or the options are others.
-function M.redraw()
-  texts = {}
 end
 
 return M

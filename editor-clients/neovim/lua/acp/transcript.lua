@@ -249,7 +249,7 @@ local function dress(win)
     breakindent = true,
     list = false,
     spell = false,
-    winbar = " %{v:lua.require'acp.statusline'.get()}",
+    winbar = " %{v:lua.require'acp.statusline'.get()}%=%{v:lua.require'acp.statusline'.title()} ",
   })
 end
 
