@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS ?= auto
 STAMP := $(VENV)/.installed
 
 .PHONY: demo test test-agents check unit bench format clean help
@@ -29,8 +30,9 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A file of tests stays together: its tests share what is dear to set up.
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
 
 # RECORD=DIR keeps a recording of each run there.
 test-agents: $(STAMP)

@@ -27,6 +27,9 @@ def encode_block(block: ContentBlock) -> JsonDict:
 # --- our requests and notifications ------------------------------------------------------
 
 
+LOGIN_META: Final = {"terminal-auth": True}
+"""Agents that do not know the capability ``auth.terminal`` look for this before they offer a
+login in a terminal; its command is then under the same name in the method's ``_meta``."""
 OFFERED: Final = model.ClientCapabilities(
     read_text_file=True,
     write_text_file=True,
@@ -37,7 +40,7 @@ OFFERED: Final = model.ClientCapabilities(
     compaction=True,
     elicitation_form=True,
     elicitation_url=True,
-    meta=TERMINAL_META,
+    meta={**TERMINAL_META, **LOGIN_META},
 )
 """What this client implements for every agent and editor."""
 METHODS: Final[Mapping[str, str]] = {}

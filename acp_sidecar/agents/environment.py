@@ -1,7 +1,7 @@
 """What an agent's process inherits of the sidecar's environment.
 
-An editor built on Electron, and the virtual environment the sidecar itself is installed
-in, leave variables that break other programs: with ``ELECTRON_RUN_AS_NODE`` set an
+An editor (one built on Electron above all), and the virtual environment the sidecar itself is
+installed in, leave variables that break other programs: with ``ELECTRON_RUN_AS_NODE`` set an
 Electron program is a bare Node, with our ``PYTHONPATH`` an agent's Python imports our
 packages. All else is the user's and stays.
 """
@@ -19,6 +19,10 @@ _ELECTRON: Final = frozenset(
     {"ELECTRON_RUN_AS_NODE", "ELECTRON_NO_ASAR", "ELECTRON_NO_ATTACH_CONSOLE"}
     | {"APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL"}
 )
+_CHANNEL: Final = ("NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE")
+"""A pipe to the Node that has started us, which nobody we start has open."""
+_NEOVIM: Final = ("VIM", "VIMRUNTIME", "MYVIMRC", "NVIM_LISTEN_ADDRESS")
+"""Neovim's own folders, wrong for any other Vim that an agent's command starts."""
 _VENV: Final = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "_OLD_VIRTUAL_PATH", "_OLD_VIRTUAL_PYTHONHOME")
 _OUR_PACKAGES: Final = Path(__file__).resolve().parents[2]
 
@@ -44,6 +48,8 @@ def inherited(
     if len(result) < len(given):
         # Under Electron this holds the options of the editor's own debugger and loader.
         result.pop("NODE_OPTIONS", None)
+    for name in (*_CHANNEL, *(_NEOVIM if "NVIM" in result else ())):
+        result.pop(name, None)
     _leave_packages(result, Path(venv).resolve() if venv else None)
     for name, value in (overrides or {}).items():
         key = name.upper() if windows else name

@@ -1,6 +1,7 @@
 """The ways to log in that an agent offers, as far as they can be told from what it sent.
 
-ACP, "Authentication". Also ``env_var``, which the schema has dropped and agents still send.
+ACP, "Authentication". Also what agents still send that is not, or no longer, in the schema:
+the type ``env_var``, and a whole command for a terminal under ``_meta["terminal-auth"]``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,15 @@ class Variable:
     label: str | None = None
     secret: bool = True
     optional: bool = False
+
+
+@frozen
+class OwnCommand:
+    """A command that a method names itself, in place of the agent's own."""
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
 
 
 @frozen
@@ -64,7 +74,26 @@ class LoginCommand:
 
 def way_of(method: Method) -> Way:
     """What has to be done to log in by a method."""
+    if own_command(method) is not None:
+        return "terminal"
     return _WAYS.get(method.type, "unknown")
+
+
+def own_command(method: Method) -> OwnCommand | None:
+    """The command of a method that names one under ``_meta["terminal-auth"]``."""
+    named = (method.meta or {}).get("terminal-auth")
+    if not isinstance(named, Mapping):
+        return None
+    command, args, env = named.get("command"), named.get("args"), named.get("env")
+    if not isinstance(command, str) or not command or "\0" in command:
+        return None
+    words = args if isinstance(args, list) else []
+    values = env if isinstance(env, Mapping) else {}
+    return OwnCommand(
+        command,
+        tuple(each for each in words if isinstance(each, str)),
+        {name: each for name, each in values.items() if isinstance(each, str)},
+    )
 
 
 def variables(method: Method) -> tuple[Variable, ...]:

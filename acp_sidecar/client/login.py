@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
@@ -20,6 +21,7 @@ from acp_sidecar.agents.login import (
     Method,
     Variable,
     link_of,
+    own_command,
     variables,
     way_of,
 )
@@ -202,11 +204,13 @@ class Logins:
 
     def _command(self, agent: Agent, method: Method) -> LoginCommand:
         entry = agent.entry
-        args = (*entry.args, *getattr(method, "args", ()))
         cwd = entry.cwd or agent.key[1]
-        env = {**entry.env, **getattr(method, "env", {})}
+        own = own_command(method)
+        program = own.command if own else agent.program
+        args = own.args if own else (*entry.args, *getattr(method, "args", ()))
+        env = {**entry.env, **(own.env if own else getattr(method, "env", {}))}
         title = f"Log in to {agent.name}"
-        return LoginCommand(title, agent.program, args, env, cwd, self._pool.given(agent.name))
+        return LoginCommand(title, program, args, env, cwd, self._pool.given(agent.name))
 
     async def _with_variables(
         self, agent: Agent, method: Method, env: Mapping[str, str] | None
@@ -256,7 +260,9 @@ def _described(method: Method, title: str | None) -> str:
     way = way_of(method)
     facts = [visible(method.description)] if method.description else []
     if way == "terminal":
-        facts.append("in a terminal")
+        own = own_command(method)
+        line = visible(shlex.join((own.command, *own.args))) if own else ""
+        facts.append(f"in a terminal: {line}" if line else "in a terminal")
     elif way == "env_var":
         names = ", ".join(visible(each.name) for each in variables(method))
         facts.append(f"by {names or 'a variable that it does not name'}")

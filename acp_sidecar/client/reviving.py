@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from typing import Final
 
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
+from acp_sidecar.client.opening import open_session
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused
 
@@ -26,20 +27,14 @@ _STILL_SECONDS: Final = 0.25
 _STILL_AT_MOST: Final = 3.0
 """Some agents tell the history after they have said that they have."""
 
-Open: TypeAlias = Callable[
-    [Agent, str, Mapping[str, Any], str | None, Callable[[SessionOpened], None]], Awaitable[None]
-]
-"""Ask for a session; see ``Sessions._open``."""
-
 
 class Reviving:
     """Brings sessions back."""
 
-    def __init__(self, pool: Pool, routes: Routes, editor: Editor, open_: Open) -> None:
+    def __init__(self, pool: Pool, routes: Routes, editor: Editor) -> None:
         self._pool = pool
         self._routes = routes
         self._editor = editor
-        self._open = open_
 
     async def revive(self, session: LiveSession, say: Callable[[str], None]) -> None:
         """Start the agent of a dead session again and give it its session back.
@@ -98,7 +93,7 @@ class Reviving:
         session.adopt(agent)
         self._routes.attach(session)
         try:
-            await self._open(
+            await open_session(
                 agent,
                 f"session/{how}",
                 params,
@@ -124,7 +119,7 @@ class Reviving:
             self._routes.attach(session)
 
         with self._routes.opening(agent):
-            await self._open(agent, "session/new", params, None, opened)
+            await open_session(agent, "session/new", params, None, opened)
         session.revived()
 
 

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import (
     SessionOpened,
@@ -20,29 +19,29 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained, unheard
-from acp_sidecar.client.completing import suggestions
+from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
+from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
-from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
+from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
 from acp_sidecar.client.methods import Routes
-from acp_sidecar.client.offers import lacking_for_servers
+from acp_sidecar.client.opening import NoSession, Opening
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
-from acp_sidecar.client.ports import Asked, Attachment, Editor, Refused, Restoring, Suggestion, Turn
+from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
-from acp_sidecar.client.terminals import Jobs
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
 from acp_sidecar.workspace.files import Files
-from acp_sidecar.workspace.roots import PathRefused, Roots
+from acp_sidecar.workspace.roots import Roots
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
@@ -50,14 +49,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CLOSE_SECONDS: Final = 5
-
-
-class SessionUnknown(AgentUnusable):
-    """The agent has no such session (any more)."""
-
-
-class NoSession(Refused):
-    """No session, or more than one, fits; the message says what to do."""
 
 
 class Sessions:
@@ -76,7 +67,6 @@ class Sessions:
         index: SessionIndex | None = None,
     ) -> None:
         self._editor = editor
-        self._documents = documents
         self._files = files
         self._settings = settings
         self._spawn = spawn
@@ -97,9 +87,19 @@ class Sessions:
             self._needed,
         )
         self._logins = Logins(editor, self._pool)
-        self._reviving = Reviving(self._pool, self._routes, editor, self._open)
         self._earlier = Earlier(self._pool, index or SessionIndex(None))
+        self._opening = Opening(
+            editor,
+            settings,
+            self._pool,
+            self._routes,
+            self._earlier,
+            make=self._live,
+            forget=self._forget,
+        )
+        self._reviving = Reviving(self._pool, self._routes, editor)
         self._composer = Composer(editor, documents, files)
+        self._completer = Completer(documents)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -134,27 +134,7 @@ class Sessions:
     ) -> LiveSession:
         """``session/new``; where the agent wants a login first, with one."""
         return await self._logins.tried(
-            lambda: self._new(agent, cwd, additional_directories, mcp_servers, say)
-        )
-
-    async def _new(
-        self,
-        agent: str | None,
-        cwd: str,
-        additional_directories: Sequence[str],
-        mcp_servers: Sequence[Mapping[str, Any]],
-        say: Callable[[str], None],
-    ) -> LiveSession:
-        running, cwd = await self._pool.agent(agent, cwd, say)
-        roots = _roots(cwd, additional_directories)
-        if additional_directories:
-            offered = running.info.additional_directories
-            _require(running, offered, "sessionCapabilities.additionalDirectories")
-        servers = self._servers(running, mcp_servers)
-        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
-        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        return await self._begin(
-            running, cwd, roots, "session/new", params, (additional_directories, servers)
+            lambda: self._opening.new(agent, cwd, additional_directories, mcp_servers, say)
         )
 
     async def restore(
@@ -168,95 +148,12 @@ class Sessions:
         say: Callable[[str], None] = unheard,
     ) -> LiveSession:
         """``session/load``, ``resume`` or ``fork``, where the agent offers it; where it wants
-        a login first, with one.
-
-        A load replays the conversation as updates: they build the state and nothing else.
-        """
+        a login first, with one."""
         return await self._logins.tried(
-            lambda: self._restore(
+            lambda: self._opening.restore(
                 how, agent, agent_session_id, cwd, additional_directories, mcp_servers, say
             )
         )
-
-    async def _restore(
-        self,
-        how: Restoring,
-        agent: str | None,
-        agent_session_id: str,
-        cwd: str,
-        additional_directories: Sequence[str],
-        mcp_servers: Sequence[Mapping[str, Any]],
-        say: Callable[[str], None],
-    ) -> LiveSession:
-        running, cwd = await self._pool.agent(agent, cwd, say)
-        asked, how = how, way(running, how)
-        build = getattr(running.wire, f"session_{how}")
-        roots = _roots(cwd, additional_directories)
-        if additional_directories:
-            dirs = running.info.additional_directories
-            _require(running, dirs, "sessionCapabilities.additionalDirectories")
-        servers = self._servers(running, mcp_servers)
-        params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
-        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        method, opened_with = f"session/{how}", (additional_directories, servers)
-        if how == "fork":
-            return await self._begin(running, cwd, roots, method, params, opened_with)
-        known = self._routes.find(running, agent_session_id)
-        if known is not None:
-            raise NoSession(
-                f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
-            )
-        session = self._live(
-            running,
-            cwd,
-            roots,
-            SessionOpened(agent_session_id),
-            opened_with,
-            loading=True,
-        )
-
-        def loaded(opened: SessionOpened) -> None:
-            session.loading = False
-            session.publish(session.state.opened(opened))
-
-        try:
-            await self._open(running, method, params, agent_session_id, loaded)
-        except BaseException as error:
-            self._forget(session)
-            if isinstance(error, SessionUnknown):
-                self._earlier.forget(running, agent_session_id)
-            raise
-        self._earlier.remember(session)
-        if asked == "load" and how == "resume":
-            self._editor.tell(
-                "info",
-                f"{running.name} took the session up where it was, but cannot tell what was said: "
-                "the conversation so far is not shown.",
-            )
-        elif how == "load":
-            session.tell_where_nothing_came()
-        return session
-
-    def _servers(
-        self, agent: Agent, given: Sequence[Mapping[str, Any]]
-    ) -> Sequence[Mapping[str, Any]]:
-        """The MCP servers of a session: those given, and those of the settings that the agent
-        can take and no given one has the name of."""
-        names = {server.get("name") for server in given}
-        usable: list[Mapping[str, Any]] = []
-        for server in self._settings().mcp_servers:
-            if server["name"] in names:
-                continue
-            lacking = lacking_for_servers(agent.info, [server])
-            if lacking is None:
-                usable.append(server)
-            else:
-                self._editor.tell(
-                    "info",
-                    f"{agent.name} does without the MCP server {server['name']} of your settings: "
-                    f"it does not offer {lacking}.",
-                )
-        return [*given, *usable]
 
     async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
         """One page of ``session/list``, and what is remembered beyond the last."""
@@ -270,67 +167,14 @@ class Sessions:
     async def delete(self, agent: str | None, agent_session_id: str, cwd: str) -> None:
         """``session/delete``, where the agent offers it."""
         running, cwd = await self._pool.agent(agent, cwd)
-        _require(running, running.info.delete_session, "sessionCapabilities.delete")
+        if not running.info.delete_session:
+            raise lacking(running, "sessionCapabilities.delete")
         params = running.wire.session_delete(agent_session_id)
         await self._pool.ask_apart(running, "session/delete", params)
         self._earlier.forget(running, agent_session_id)
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
-
-    async def _begin(
-        self,
-        agent: Agent,
-        cwd: str,
-        roots: Roots,
-        method: str,
-        params: Mapping[str, Any],
-        opened_with: OpenedWith,
-    ) -> LiveSession:
-        """A session whose id the agent gives; some speak of it before they name it."""
-        begun: list[LiveSession] = []
-        try:
-            with self._routes.opening(agent):
-                await self._open(
-                    agent,
-                    method,
-                    params,
-                    None,
-                    lambda opened: begun.append(self._live(agent, cwd, roots, opened, opened_with)),
-                )
-        except BaseException:
-            for session in begun:
-                self._forget(session)
-            raise
-        self._earlier.remember(begun[0])
-        return begun[0]
-
-    async def _open(
-        self,
-        agent: Agent,
-        method: str,
-        params: Mapping[str, Any],
-        agent_session_id: str | None,
-        opened: Callable[[SessionOpened], None],
-    ) -> None:
-        """Ask for a session. ``opened`` is called when the answer's turn has come: what the
-        agent wants in the same breath already finds the session."""
-        try:
-            await agent.ask(
-                method,
-                params,
-                on_result=lambda result: opened(
-                    agent.wire.session_opened(result, agent_session_id)
-                ),
-            )
-        except AgentError as error:
-            if error.code == wire.AUTH_REQUIRED:
-                raise LoginNeeded(agent, error, "open the session again") from error
-            unknown = error.code == wire.RESOURCE_NOT_FOUND
-            refused = SessionUnknown if unknown else AgentUnusable
-            raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
-        except (AgentGone, DecodeError) as error:
-            raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
 
     def _live(
         self,
@@ -417,7 +261,7 @@ class Sessions:
     async def complete(
         self, session_id: str | None, text: str, cursor: int
     ) -> Sequence[Suggestion]:
-        return await suggestions(self.session(session_id), self._documents, text, cursor)
+        return await self._completer.suggestions(self.session(session_id), text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns
@@ -538,7 +382,8 @@ class Sessions:
     async def logout(self, agent: str, cwd: str) -> None:
         """``logout``, where the agent offers it."""
         running, _ = await self._pool.agent(agent, cwd)
-        _require(running, running.info.logout, "auth.logout")
+        if not running.info.logout:
+            raise lacking(running, "auth.logout")
         await self._pool.ask_apart(running, "logout", running.wire.logout())
         self._pool.take_back(running.name)
 
@@ -563,6 +408,7 @@ class Sessions:
         """The editor is going: answer what waits, end every agent, within half a second."""
         self._permissions.cancel(lambda agent, session: True)
         self._elicitations.cancel(lambda agent, session: True)
+        self._jobs.hurry()
         for session in self.sessions():
             session.end(None)
             session.put_away()
@@ -574,28 +420,5 @@ class Sessions:
             self._jobs.kill()
 
 
-def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:
-    try:
-        return Roots.of(cwd, additional_directories)
-    except PathRefused as refused:
-        raise Refused(f"The session's folders cannot be used: {refused}") from refused
-
-
-def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    try:
-        return build()
-    except ValueError as error:
-        raise Refused(str(error)) from error
-
-
 def _unreadable(agent: Agent, method: str, error: DecodeError) -> AgentUnusable:
     return AgentUnusable(f"{agent.name} answered {method} with what cannot be read: {error}")
-
-
-def _require(agent: Agent, offered: bool, capability: str) -> None:
-    _require_all(agent, None if offered else capability)
-
-
-def _require_all(agent: Agent, lacking_: str | None) -> None:
-    if lacking_ is not None:
-        raise lacking(agent, lacking_)

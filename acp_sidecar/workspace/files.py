@@ -113,12 +113,26 @@ class Files:
             return self.peek(path)
 
     def unsaved(self, roots: Roots) -> list[Document]:
-        """The open documents in these folders that differ from their files."""
+        """The open documents in these folders that differ from their files and can be saved
+        without a question: their files are as the editor knows them."""
         return [
             document
             for document in self._documents.all()
-            if document.real is not None and document.dirty and roots.contains(document.real)
+            if document.real is not None
+            and document.dirty
+            and roots.contains(document.real)
+            and self._known_to_editor(document, document.real)
         ]
+
+    def _known_to_editor(self, document: Document, path: Path) -> bool:
+        try:
+            now = self._unsaved.on_disk(path)
+        except FileProblem:
+            return False
+        if isinstance(now, Missing):
+            return True
+        saved = document.saved_text
+        return saved is not None and same_text(now.text, saved.removeprefix(BOM))
 
     async def read(self, path: Path) -> str:
         """The text of the file. Raises :class:`FileProblem`, also where there is none."""

@@ -269,6 +269,18 @@ def test_X04_a_short_list_stays_behind_and_the_rest_is_inherited() -> None:
     }
 
 
+def test_X04_what_is_the_editor_s_own_stays_behind() -> None:
+    """Node's channel to whom started it, and the folders of the Neovim that did."""
+    channel = {"NODE_CHANNEL_FD": "3", "NODE_CHANNEL_SERIALIZATION_MODE": "json"}
+    assert inherited(environ={**channel, "A": "b"}) == {"A": "b"}
+    vim = {"VIM": "/x", "VIMRUNTIME": "/x/runtime", "MYVIMRC": "/home/u/init.lua"}
+    neovim = {**vim, "NVIM": "/run/nvim.1", "NVIM_LISTEN_ADDRESS": "/run/nvim.1"}
+    assert inherited(environ=neovim) == {"NVIM": "/run/nvim.1"}
+    # Outside of Neovim they are the user's, and what the user sets is set.
+    assert inherited(environ=vim) == vim
+    assert inherited({"VIMRUNTIME": "/mine"}, environ=neovim)["VIMRUNTIME"] == "/mine"
+
+
 def test_X04_node_options_outside_an_electron_editor_are_the_users() -> None:
     environ = {"NODE_OPTIONS": "--use-openssl-ca"}
     assert inherited(environ=environ, venv=None) == environ

@@ -369,6 +369,28 @@ async def test_a_rich_editor_runs_it_where_the_user_can_type(
     assert login.sent("authenticate") == 0
 
 
+@pytest.mark.parametrize("kind", [{}, {"type": "terminal"}])
+async def test_a_command_of_the_method_s_own_is_run_in_place_of_the_agent_s(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any], kind: dict[str, str]
+) -> None:
+    """What some agents send, whatever type they call it, where the client says it can."""
+    command = {"label": "Log in", "command": "claude", "args": ["/login"], "env": {"A": "b"}}
+    method = {"id": "cli", "name": "Log in", **kind, "_meta": {"terminal-auth": command}}
+    editor, login = idle_editor, Login(puppet, method)
+    await editor.initialize(ws, settings=settings, can=capabilities(openTerminal=True))
+    editor.answers["acp/openTerminal"] = lambda params: {"exitCode": 0}
+    _, opening = editor.start("acp.session.new")
+    await login.refuse()
+    assert puppet.seen[0]["params"]["clientCapabilities"]["_meta"]["terminal-auth"] is True
+    assert "Log in: in a terminal: claude /login" in (await editor.dialog())["message"]
+    editor.click("Log in")
+    await login.let_in()
+    await opening
+    (asked,) = editor.all("acp/openTerminal")
+    assert (asked["command"], asked["args"], asked["env"]) == ("claude", ["/login"], {"A": "b"})
+    assert login.sent("authenticate") == 0
+
+
 @pytest.mark.parametrize("code", [1, -15])
 async def test_a_terminal_that_ends_badly_is_no_login(
     idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any], code: int

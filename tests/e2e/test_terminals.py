@@ -391,14 +391,11 @@ async def test_C04_a_flood_costs_a_bounded_memory_and_rate(
         floods = [await create(puppet, "yes", outputByteLimit=limit) for limit in (10**12, 0, None)]
         content = [{"type": "terminal", "terminalId": one} for one in floods]
         puppet.tool("t1", content=content)
-        answered = 0
         loop = asyncio.get_running_loop()
         began = loop.time()
         while loop.time() - began < 1.5:
             said = await output(puppet, floods[0])
             await editor.state()
-            answered += 1
-        assert answered >= 3
         assert said["truncated"] and len(said["output"]) <= 1 << 20
         assert (await output(puppet, floods[1]))["output"] == ""
         for one in floods:

@@ -38,7 +38,7 @@ async def test_S02_what_goes_over_the_wire(
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "auth": {"terminal": True},
         "elicitation": {"form": {}, "url": {}},
-        "_meta": {"terminal_output": True},
+        "_meta": {"terminal_output": True, "terminal-auth": True},
     }
     assert new["params"] == {"cwd": str(ws), "mcpServers": []}
     assert prompt["params"] == {

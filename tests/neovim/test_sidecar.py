@@ -131,7 +131,7 @@ def test_a_whole_turn_beside_the_users_own_work(nvim: Editor, folder: Path) -> N
     outside = [event for event in nvim.seen("Follow") if event.get("reason") == "outside"]
     assert outside
     assert str(folder) not in outside[0]["location"]["path"]
-    wait_until(lambda: "idle · ±2" in statusline(nvim))
+    wait_until(lambda: "idle" in statusline(nvim) and "±2" in statusline(nvim))
 
 
 def test_typing_during_a_question_is_kept_and_answers_nothing(nvim: Editor, folder: Path) -> None:

@@ -399,7 +399,7 @@ def test_S02_initialize_says_exactly_what_we_implement() -> None:
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
             "auth": {"terminal": True},
             "elicitation": {"form": {}, "url": {}},
-            "_meta": {"terminal_output": True},
+            "_meta": {"terminal_output": True, "terminal-auth": True},
         },
         "clientInfo": {"name": "acp-sidecar", "version": __version__, "title": "ACP sidecar"},
     }

@@ -1,0 +1,251 @@
+"""Opening a session: what is asked of the agent, and what becomes of its answer.
+
+ACP, "Session Setup". Everything raises ``Refused`` where it cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from acp_sidecar.acp import wire
+from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.model import SessionOpened
+from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
+from acp_sidecar.client.earlier import Earlier, lacking, way
+from acp_sidecar.client.live import LiveSession, OpenedWith
+from acp_sidecar.client.methods import Routes
+from acp_sidecar.client.offers import lacking_for_servers
+from acp_sidecar.client.pool import Pool
+from acp_sidecar.client.ports import Editor, Refused, Restoring
+from acp_sidecar.workspace.roots import PathRefused, Roots
+
+if TYPE_CHECKING:
+    from acp_sidecar.settings import Settings
+
+
+class SessionUnknown(AgentUnusable):
+    """The agent has no such session (any more)."""
+
+
+class NoSession(Refused):
+    """No session, or more than one, fits; the message says what to do."""
+
+
+class Make(Protocol):
+    """Makes a session known here, of which messages may come from now on."""
+
+    def __call__(
+        self,
+        agent: Agent,
+        cwd: str,
+        roots: Roots,
+        opened: SessionOpened,
+        opened_with: OpenedWith,
+        *,
+        loading: bool = False,
+    ) -> LiveSession: ...
+
+
+class Opening:
+    """Opens sessions, new ones and those of earlier days."""
+
+    def __init__(
+        self,
+        editor: Editor,
+        settings: Callable[[], Settings],
+        pool: Pool,
+        routes: Routes,
+        earlier: Earlier,
+        *,
+        make: Make,
+        forget: Callable[[LiveSession], None],
+    ) -> None:
+        self._editor = editor
+        self._settings = settings
+        self._pool = pool
+        self._routes = routes
+        self._earlier = earlier
+        self._make = make
+        self._forget = forget
+
+    async def new(
+        self,
+        agent: str | None,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
+    ) -> LiveSession:
+        """``session/new``."""
+        running, cwd = await self._pool.agent(agent, cwd, say)
+        roots = _roots(cwd, additional_directories)
+        if additional_directories:
+            offered = running.info.additional_directories
+            _require(running, offered, "sessionCapabilities.additionalDirectories")
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
+        return await self._begin(
+            running, cwd, roots, "session/new", params, (additional_directories, servers)
+        )
+
+    async def restore(
+        self,
+        how: Restoring,
+        agent: str | None,
+        agent_session_id: str,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+        say: Callable[[str], None],
+    ) -> LiveSession:
+        """``session/load``, ``resume`` or ``fork``, where the agent offers it.
+
+        A load replays the conversation as updates: they build the state and nothing else.
+        """
+        running, cwd = await self._pool.agent(agent, cwd, say)
+        asked, how = how, way(running, how)
+        build = getattr(running.wire, f"session_{how}")
+        roots = _roots(cwd, additional_directories)
+        if additional_directories:
+            dirs = running.info.additional_directories
+            _require(running, dirs, "sessionCapabilities.additionalDirectories")
+        servers = self._servers(running, mcp_servers)
+        params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
+        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
+        method, opened_with = f"session/{how}", (additional_directories, servers)
+        if how == "fork":
+            return await self._begin(running, cwd, roots, method, params, opened_with)
+        known = self._routes.find(running, agent_session_id)
+        if known is not None:
+            raise NoSession(
+                f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
+            )
+        session = self._make(
+            running,
+            cwd,
+            roots,
+            SessionOpened(agent_session_id),
+            opened_with,
+            loading=True,
+        )
+
+        def loaded(opened: SessionOpened) -> None:
+            session.loading = False
+            session.publish(session.state.opened(opened))
+
+        try:
+            await open_session(running, method, params, agent_session_id, loaded)
+        except BaseException as error:
+            self._forget(session)
+            if isinstance(error, SessionUnknown):
+                self._earlier.forget(running, agent_session_id)
+            raise
+        self._earlier.remember(session)
+        if asked == "load" and how == "resume":
+            self._editor.tell(
+                "info",
+                f"{running.name} took the session up where it was, but cannot tell what was said: "
+                "the conversation so far is not shown.",
+            )
+        elif how == "load":
+            session.tell_where_nothing_came()
+        return session
+
+    def _servers(
+        self, agent: Agent, given: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Mapping[str, Any]]:
+        """The MCP servers of a session: those given, and those of the settings that the agent
+        can take and no given one has the name of."""
+        names = {server.get("name") for server in given}
+        usable: list[Mapping[str, Any]] = []
+        for server in self._settings().mcp_servers:
+            if server["name"] in names:
+                continue
+            lacking = lacking_for_servers(agent.info, [server])
+            if lacking is None:
+                usable.append(server)
+            else:
+                self._editor.tell(
+                    "info",
+                    f"{agent.name} does without the MCP server {server['name']} of your settings: "
+                    f"it does not offer {lacking}.",
+                )
+        return [*given, *usable]
+
+    async def _begin(
+        self,
+        agent: Agent,
+        cwd: str,
+        roots: Roots,
+        method: str,
+        params: Mapping[str, Any],
+        opened_with: OpenedWith,
+    ) -> LiveSession:
+        """A session whose id the agent gives; some speak of it before they name it."""
+        begun: list[LiveSession] = []
+        try:
+            with self._routes.opening(agent):
+                await open_session(
+                    agent,
+                    method,
+                    params,
+                    None,
+                    lambda opened: begun.append(self._make(agent, cwd, roots, opened, opened_with)),
+                )
+        except BaseException:
+            for session in begun:
+                self._forget(session)
+            raise
+        self._earlier.remember(begun[0])
+        return begun[0]
+
+
+async def open_session(
+    agent: Agent,
+    method: str,
+    params: Mapping[str, Any],
+    agent_session_id: str | None,
+    opened: Callable[[SessionOpened], None],
+) -> None:
+    """Ask for a session. ``opened`` is called when the answer's turn has come: what the
+    agent wants in the same breath already finds the session."""
+    try:
+        await agent.ask(
+            method,
+            params,
+            on_result=lambda result: opened(agent.wire.session_opened(result, agent_session_id)),
+        )
+    except AgentError as error:
+        if error.code == wire.AUTH_REQUIRED:
+            raise LoginNeeded(agent, error, "open the session again") from error
+        unknown = error.code == wire.RESOURCE_NOT_FOUND
+        refused = SessionUnknown if unknown else AgentUnusable
+        raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
+    except (AgentGone, DecodeError) as error:
+        raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
+
+
+def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:
+    try:
+        return Roots.of(cwd, additional_directories)
+    except PathRefused as refused:
+        raise Refused(f"The session's folders cannot be used: {refused}") from refused
+
+
+def _valid(build: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return build()
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
+def _require(agent: Agent, offered: bool, capability: str) -> None:
+    _require_all(agent, None if offered else capability)
+
+
+def _require_all(agent: Agent, lacking_: str | None) -> None:
+    if lacking_ is not None:
+        raise lacking(agent, lacking_)
