@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_sidecar.trace import replay
 from tests.e2e import shape, typescript
-from tests.e2e.editor import Editor
+from tests.e2e.editor import Editor, editing
 
 
 @pytest.fixture
@@ -98,3 +99,33 @@ async def test_the_sdk_takes_every_request(editor: Editor, ws: Path) -> None:
         "session/prompt",
     ]
     await editor.execute("acp.session.close", sessionId=loaded["sessionId"])
+
+
+async def test_a_recording_comes_to_the_same_state(
+    ws: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    async with editing("--trace", str(tmp_path / "traces")) as editor:
+        await editor.initialize(ws, settings=settings)
+        await editor.execute("acp.session.new")
+        _, turn = editor.start("acp.session.prompt", text="go")
+        await editor.dialog()
+        editor.click("Make it")
+        await turn
+        state = await editor.state()
+    replayed = replay(tmp_path / "traces" / "ts-1.ndjson").to_json()
+    for key in (
+        "agentSessionId",
+        "protocolVersion",
+        "messages",
+        "toolCalls",
+        "plans",
+        "usage",
+        "terminals",
+        "configOptions",
+        "commands",
+        "stopReason",
+        "status",
+        "compactions",
+        "title",
+    ):
+        assert replayed[key] == state[key], key
