@@ -248,7 +248,7 @@ def test_every_question_is_about_a_tool_call_in_v1(subject: Json, wanted: Json) 
 
 def _recordings() -> list[Path]:
     named = os.environ.get("ACP_SIDECAR_TRACES")
-    folder = Path(named) if named else Path(__file__).parents[3] / "shared" / "traces"
+    folder = Path(named) if named else OURS.parent / "recordings"
     return sorted([*OURS.glob("*.ndjson"), *folder.glob("*.ndjson")])
 
 
@@ -396,14 +396,12 @@ def test_a_recording_of_v1_comes_to_the_same_as_v2(path: Path) -> None:
 
 
 def test_recordings_of_real_agents_are_here() -> None:
-    if len(_recordings()) == len(list(OURS.glob("*.ndjson"))):
-        pytest.skip("no recordings of real agents; ACP_SIDECAR_TRACES names their folder")
     told = []
     for path in _recordings():
         twice = Twice()
         twice.play(path)
         told.append(twice.events)
-    assert sum(told) > 500
+    assert len(told) > 12 and sum(told) > 200
 
 
 def _v1_updates() -> st.SearchStrategy[Json]:
