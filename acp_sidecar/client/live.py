@@ -243,9 +243,15 @@ class LiveSession:
             return False
         return not (running.cancelled if running else self.turns.last_was_cancelled)
 
-    async def log_in(self, said: str) -> bool:
-        """The agent wants a login in the middle of the session; whether there was one."""
-        return await self._logins.offer(self.agent, said)
+    @property
+    def logins(self) -> int:
+        """How many logins to the session's agent there have been."""
+        return self._logins.times(self.agent)
+
+    async def log_in(self, said: str, seen: int) -> bool:
+        """The agent wants a login in the middle of the session; whether there was one.
+        ``seen`` is what :attr:`logins` was when it was asked."""
+        return await self._logins.offer(self.agent, said, seen=seen)
 
     async def consent(self, request: PermissionRequest) -> bool:
         """Whether the user lets us do for the agent what ``request`` says."""

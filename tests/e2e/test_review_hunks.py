@@ -142,6 +142,56 @@ async def test_a_hunk_is_reverted_in_a_dirty_buffer_and_the_user_s_text_stays(
     assert desk.path.read_text() == EDITED
 
 
+async def test_a_revert_that_is_given_up_unsaved_waits_again(desk: Table) -> None:
+    """What was kept meanwhile does not come back with it."""
+    editor = desk.editor
+    first, second = await desk.hunks()
+    editor.open(desk.path)
+    editor.type(desk.uri, 3, 0, "mine ")
+    await editor.execute("acp.review.keep", hunkId=first["id"])
+    done = await editor.execute("acp.review.revert", hunkId=second["id"])
+    assert done["reverted"] == [second["id"]]
+    assert desk.path.read_text() == EDITED
+    editor.close_document(desk.uri)
+    assert await desk.hunks() == [second]
+    await editor.execute("acp.review.revert")
+    assert desk.path.read_text() == EDITED.replace("SEVEN\nmore\n", "seven\n")
+
+
+async def test_a_revert_that_the_user_undoes_in_the_editor_waits_again(desk: Table) -> None:
+    editor = desk.editor
+    hunks = await desk.hunks()
+    editor.open(desk.path)
+    editor.type(desk.uri, 3, 0, "mine ")
+    before = editor.documents[desk.uri].text
+    await editor.execute("acp.review.revert")
+    assert await desk.hunks() == []
+    editor.set_text(desk.uri, before)
+    assert await desk.hunks() == hunks
+    done = await editor.execute("acp.review.revert")
+    assert done["reverted"] == [hunk["id"] for hunk in hunks]
+    assert editor.documents[desk.uri].text == LINES.replace("four", "mine four")
+
+
+async def test_P01_a_link_in_the_place_of_a_changed_file_is_not_followed(
+    desk: Table, tmp_path: Path
+) -> None:
+    """What is listed can be named, and whoever tries to take it back hears why not."""
+    outside = tmp_path / "outside.txt"
+    outside.write_text("secret\n")
+    ids = [hunk["id"] for hunk in await desk.hunks()]
+    desk.path.unlink()
+    desk.path.symlink_to(outside)
+    done = await desk.editor.execute("acp.review.revert", uri=desk.uri)
+    assert (done["reverted"], done["conflicts"]) == ([], ids)
+    assert "The way to this file has changed" in done["problems"][0]
+    assert outside.read_text() == "secret\n"
+    texts = await desk.editor.execute("acp.review.diff", uri=desk.uri)
+    assert texts == {"before": LINES, "after": EDITED}
+    done = await desk.editor.execute("acp.review.keep", uri=desk.uri)
+    assert done["kept"] == ids
+
+
 async def test_a_hunk_of_another_file_or_none_is_refused(desk: Table) -> None:
     first, _ = await desk.hunks()
     other = path_to_uri(str(desk.ws / "b.txt"))
