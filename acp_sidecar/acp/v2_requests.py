@@ -15,6 +15,7 @@ from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
 from acp_sidecar.acp.v1_requests import authenticate as authenticate
 from acp_sidecar.acp.v1_requests import cancel as cancel
 from acp_sidecar.acp.v1_requests import logout as logout
+from acp_sidecar.acp.v1_requests import mcp_server as v1_mcp_server
 from acp_sidecar.acp.v1_requests import permission_outcome as permission_outcome
 from acp_sidecar.acp.v1_requests import session_close as session_close
 from acp_sidecar.acp.v1_requests import session_delete as session_delete
@@ -116,35 +117,12 @@ def mcp_server(given: Mapping[str, Any]) -> JsonDict:
     """An MCP server as a user writes it → as version 2 wants it.
 
     ``env`` and ``headers`` may be objects, ``type`` may be missing where ``command`` or ``url``
-    tell it; another ``type`` is passed on. Raises ``ValueError`` where the server has none of
-    the three.
+    tell it; another ``type`` is passed on. Raises ``ValueError`` for what v1 raises it for.
     """
-    server = dict(given)
-    if "type" not in server:
-        if "command" in server:
-            server["type"] = "stdio"
-        elif "url" in server:
-            server["type"] = "http"
-        else:
-            raise ValueError("an MCP server needs a command or a url")
-    if server["type"] == "stdio":
-        if "command" not in server:
-            raise ValueError("an MCP server of type stdio needs a command")
-        server.setdefault("name", str(server["command"]))
-        server["args"] = list(server.get("args") or ())
-        server["env"] = _pairs(server.get("env"))
-    elif server["type"] == "http":
-        if "url" not in server:
-            raise ValueError("an MCP server of type http needs a url")
-        server.setdefault("name", str(server["url"]))
-        server["headers"] = _pairs(server.get("headers"))
-    return server
-
-
-def _pairs(given: Any) -> list[Any]:
-    if isinstance(given, Mapping):
-        return [{"name": name, "value": str(value)} for name, value in given.items()]
-    return list(given or ())
+    transport = given.get("type")
+    if transport not in (None, "stdio", "http"):
+        return dict(given)
+    return {"type": "stdio", **v1_mcp_server(given)}
 
 
 def set_config_option(session_id: str, config_id: str, value: str | bool) -> JsonDict:
