@@ -53,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="watch the embedded agent work in a real Neovim")
     demo.add_argument("--headless", action="store_true", help="print what happens, a line each")
+    demo.add_argument(
+        "--protocol", type=int, choices=(1, 2), default=1, help="protocol version (default: 1)"
+    )
 
     commands.add_parser("demo-agent", help="the embedded agent, on stdin and stdout")
 
@@ -108,7 +111,8 @@ def _serve(arguments: argparse.Namespace) -> int:  # noqa: RET503 - leave() does
 def _demo(arguments: argparse.Namespace) -> int:
     from acp_sidecar.demo import run
 
-    return run.main(headless=arguments.headless or not sys.stdout.isatty())
+    headless = arguments.headless or not sys.stdout.isatty()
+    return run.main(headless=headless, protocol=arguments.protocol)
 
 
 def _demo_agent(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ vim.o.columns, vim.o.lines = 160, 45
 
 ---What must have happened by the end, by the line that reports it.
 local expected = {
+  ['session    demo'] = true,
   ['reveal     greeting.py:5'] = true,
   ['reveal     demo%-notes/note%-1.md:1'] = true,
   ['not shown  %(outside%)'] = true,
@@ -55,6 +56,10 @@ local function on(name, callback)
     end,
   })
 end
+
+on('Session', function(data)
+  report('session', ('%s, protocol version %d'):format(data.agent, data.protocolVersion))
+end)
 
 on('Reveal', function(data)
   local where = place(vim.uri_to_fname(data.uri), data.line)

@@ -11,7 +11,12 @@ vim.o.statusline = ' <Space> goes to a question, a number and <CR> answer it | :
   .. '  |  :Acp prompt  :help acp'
 vim.keymap.set('n', '<Space>', '<Plug>(acp-permission)')
 
-require('acp').setup({ cmd = demo.command, default_agent = 'demo', keymaps = true })
+require('acp').setup({
+  cmd = demo.command,
+  default_agent = 'demo',
+  keymaps = true,
+  settings = demo.settings,
+})
 
 vim.api.nvim_create_autocmd('VimEnter', {
   once = true,

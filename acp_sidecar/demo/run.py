@@ -19,8 +19,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
+from acp_sidecar.agents.catalog import catalog
 from acp_sidecar.demo.agent import PACE_VARIABLE
 from acp_sidecar.demo.workspace import Scratch, scratch
 
@@ -35,8 +36,11 @@ class NoNeovim(Exception):
     """No Neovim that is new enough; the message says what to install."""
 
 
-def main(headless: bool = False) -> int:
-    """Runs the demonstration; the exit status: 0, or in a headless run 1 where a part failed."""
+def main(headless: bool = False, protocol: int = 1) -> int:
+    """Runs the demonstration; the exit status: 0, or in a headless run 1 where a part failed.
+
+    With ``protocol`` 2 the agent speaks that version, and the sidecar is told to offer it.
+    """
     try:
         nvim = find_nvim()
         plugin = find_plugin()
@@ -45,7 +49,7 @@ def main(headless: bool = False) -> int:
         return 1
     headless = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
     with _ended_by_signals(), scratch() as workspace:
-        environment = _environment(workspace, plugin, headless=headless)
+        environment = _environment(workspace, plugin, headless=headless, protocol=protocol)
         command = [nvim, "--clean", "-n", "-u", str(HERE / "init.lua")]
         if not headless:
             # Its own signals and the keyboard are Neovim's until it ends.
@@ -98,7 +102,9 @@ def find_plugin() -> Path:
     raise NoNeovim("the Neovim client is missing from this installation")
 
 
-def _environment(workspace: Scratch, plugin: Path, *, headless: bool) -> dict[str, str]:
+def _environment(
+    workspace: Scratch, plugin: Path, *, headless: bool, protocol: int
+) -> dict[str, str]:
     """The environment of the demonstration: nothing of the user's is read or written."""
     home = workspace.home
     folders = {
@@ -109,10 +115,24 @@ def _environment(workspace: Scratch, plugin: Path, *, headless: bool) -> dict[st
         "plugin": str(plugin),
         "command": [sys.executable, "-m", "acp_sidecar", "serve"],
         "headless": str(HERE / "headless.lua") if headless else None,
+        "settings": _settings(protocol),
     }
     folders["TMPDIR"] = str(home)
     pace = {PACE_VARIABLE: HEADLESS_PACE} if headless else {}
     return {**pace, **os.environ, **folders, "NVIM_APPNAME": "nvim", "ACP_DEMO": json.dumps(demo)}
+
+
+def _settings(protocol: int) -> dict[str, Any]:
+    if protocol == 1:
+        return {}
+    agent = catalog({})["demo"]
+    speaking: dict[str, Any] = {
+        "command": agent.command,
+        "args": [*agent.args, "--protocol", str(protocol)],
+    }
+    if agent.env:  # an empty Lua table would become a JSON array
+        speaking["env"] = dict(agent.env)
+    return {"protocolVersions": [1, protocol], "agents": {agent.name: speaking}}
 
 
 def _watch(command: list[str], workspace: Scratch, environment: dict[str, str]) -> int:

@@ -8,6 +8,8 @@ the sidecar's own wire code.
 from __future__ import annotations
 
 import asyncio
+import difflib
+import itertools
 import uuid
 from typing import Final
 
@@ -205,8 +207,7 @@ def _content(item: Json) -> Json:
     if old is None:
         head += "new file mode 100644\n"
     head += f"--- {'/dev/null' if old is None else path}\n+++ {path}\n"
-    head += f"@@ -{min(1, len(before))},{len(before)} +{min(1, len(after))},{len(after)} @@\n"
-    body = [*(f"-{line}" for line in before), *(f"+{line}" for line in after)]
+    body = itertools.islice(difflib.unified_diff(before, after), 2, None)
     ended = "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body
     )

@@ -54,9 +54,10 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(folder), "TERM": "xterm-256color", **more}
 
 
-def test_without_a_terminal_every_event_is_a_line(temporary: Path) -> None:
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_without_a_terminal_every_event_is_a_line(temporary: Path, protocol: int) -> None:
     done = subprocess.run(
-        DEMO,
+        [*DEMO, "--protocol", str(protocol)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -67,6 +68,7 @@ def test_without_a_terminal_every_event_is_a_line(temporary: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     wanted = [
+        rf"session +demo, protocol version {protocol}",
         r"reveal +greeting\.py:5",
         r"not shown +\(outside\) /.*\.py:1",
         r"dialog +demo asks: edit: No / No, change nothing / Yes / Yes to all edits",
@@ -103,7 +105,7 @@ def test_ended_early_it_leaves_nothing(temporary: Path) -> None:
         DEMO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment(temporary)
     )
     assert demo.stdout is not None
-    assert demo.stdout.readline().startswith(b"reveal")
+    assert any(line.startswith(b"reveal") for line in demo.stdout)
     demo.send_signal(signal.SIGTERM)
     assert demo.wait(BOUND) == 128 + signal.SIGTERM
     demo.stdout.close()

@@ -180,6 +180,37 @@ def test_blocks_are_drawn_in_order_and_redrawn_in_place(
     wait_until(lambda: transcript(editor) == [*drawn, *end], "the blocks in their old places")
 
 
+def test_changed_files_of_version_2_are_drawn(
+    editor: Editor, sidecar: FakeSidecar, session: str, workspace: Path
+) -> None:
+    one, two, three = (workspace / name for name in ("one.txt", "two.txt", "three.txt"))
+    text = (
+        f"diff --git {one} {one}\n--- {one}\n+++ {one}\n@@ -1,9 +1,9 @@\n"
+        " 1\n 2\n 3\n--- 4\n++ 4\n 5\n 6\n 7\n 8\n 9\n"
+        f"diff --git {two} {three}\nrename from {two}\nrename to {three}\n"
+    )
+    changes = [
+        {"operation": "move", "path": str(three), "oldPath": str(two)},
+        {"operation": "modify", "path": str(one), "fileType": "text"},
+        {"operation": "delete", "path": "/else/where", "fileType": "symlink"},
+        {"operation": "_of_the_future"},
+    ]
+    content = [
+        {"type": "diff", "changes": changes, "patch": {"format": "git_patch", "text": text}},
+        {"type": "diff", "changes": changes[1:2], "patch": {"format": "_x", "text": "words\n"}},
+    ]
+    call = {"id": "t", "kind": "toolCall", "title": "Edit", "status": "completed"}
+    blocks = [{**call, "content": content}]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    drawn = [
+        *("✓ Edit", "  two.txt → three.txt (moved)", "  one.txt", "  @@ -1,9 +1,9 @@"),
+        *("   2", "   3", "  --- 4", "  ++ 4", "   5", "   6"),
+        *("  /else/where (deleted), symlink", "  a change (_of_the_future)"),
+        *("  one.txt", "  words", "", ""),
+    ]
+    wait_until(lambda: transcript(editor) == drawn, f"{drawn}")
+
+
 def test_a_growing_message_is_appended_and_the_view_follows(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:

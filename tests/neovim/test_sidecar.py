@@ -42,15 +42,34 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def nvim(tmp_path: Path, folder: Path) -> Iterator[Editor]:
+def protocol() -> int:
+    """The version that the agent ``demo`` speaks."""
+    return 1
+
+
+@pytest.fixture
+def nvim(tmp_path: Path, folder: Path, protocol: int) -> Iterator[Editor]:
     editor = Editor(tmp_path, ACP_DEMO_PACE="0.05")
     editor.command(f"cd {folder}")
-    code = "require('acp').setup({ cmd = { ..., '-m', 'acp_sidecar', 'serve' } })"
-    editor.lua(code, sys.executable)
+    settings: dict[str, Any] = {}
+    if protocol == 2:
+        args = ["-m", "acp_sidecar", "demo-agent", "--protocol", "2"]
+        settings = {
+            "protocolVersions": [1, 2],
+            "agents": {"demo": {"command": sys.executable, "args": args}},
+        }
+    code = """local python, settings = ...
+              local cmd = { python, '-m', 'acp_sidecar', 'serve' }
+              require('acp').setup({ cmd = cmd, settings = settings })"""
+    editor.lua(code, sys.executable, settings)
     editor.events(*EVENTS)
     editor.command("edit mine.txt | call cursor(7, 3)")
     yield editor
     editor.close()
+
+
+both = pytest.mark.parametrize("protocol", [1, 2])
+"""The same over each version of the protocol."""
 
 
 def prompt(nvim: Editor, text: str) -> None:
@@ -89,10 +108,18 @@ def modified(nvim: Editor, path: Path) -> bool:
     return bool(nvim.lua("return vim.bo[vim.fn.bufadd(...)].modified", str(path)))
 
 
-def test_a_whole_turn_beside_the_users_own_work(nvim: Editor, folder: Path) -> None:
+def spoken(nvim: Editor) -> int:
+    """The version of the protocol in the session on the screen."""
+    (opened,) = nvim.seen("Session")
+    return int(opened["protocolVersion"])
+
+
+@both
+def test_a_whole_turn_beside_the_users_own_work(nvim: Editor, folder: Path, protocol: int) -> None:
     mine = nvim.window()
     prompt(nvim, "Show me")
     question = asked(nvim)
+    assert spoken(nvim) == protocol
     assert question["options"] == ["No", "No, change nothing", "Yes", "Yes to all edits"]
     assert str(folder / "greeting.py") in "\n".join(question["lines"])
     assert (folder / "greeting.py").read_text() == GREETING
@@ -219,6 +246,7 @@ def test_a_buffer_that_does_not_reload_is_brought_along(nvim: Editor, folder: Pa
     wait_until(lambda: text_of(nvim, target) == edited)
 
 
+@both
 def test_cancel_closes_the_question(nvim: Editor, folder: Path) -> None:
     prompt(nvim, "/edit")
     asked(nvim)
@@ -252,6 +280,7 @@ def test_several_questions(nvim: Editor) -> None:
     assert "The answers: yes, no, yes." in conversation(nvim)
 
 
+@both
 def test_a_cancelled_command_stops(nvim: Editor) -> None:
     prompt(nvim, "/wait")
     wait_until(lambda: nvim.marked("transcript") and "◐ Wait" in conversation(nvim))
@@ -263,6 +292,7 @@ def test_a_cancelled_command_stops(nvim: Editor) -> None:
     wait_until(lambda: "⊘ Wait" in conversation(nvim))
 
 
+@both
 def test_following_pauses_and_returns(nvim: Editor, folder: Path) -> None:
     prompt(nvim, "/edit")
     asked(nvim)

@@ -78,6 +78,113 @@ function M.diff(path, before, after)
   return lines
 end
 
+local OPERATIONS = { add = ' (new)', delete = ' (deleted)', move = ' (moved)', copy = ' (copied)' }
+---Lines of a patch that did not change and are drawn, on each side of those that did.
+local CONTEXT = 2
+
+---The part of a patch that is about one file, for reading: without its head, and of a long
+---stretch that stays the same only the ends.
+---@param body string[]
+---@return acp.Line[]
+local function hunk_lines(body)
+  local lines, same = {}, {} ---@type acp.Line[], string[]
+  local function flush(last)
+    local shown = last and CONTEXT or 2 * CONTEXT
+    if #lines > 0 and lines[#lines].hl == 'AcpDiffHunk' then
+      shown = last and 0 or CONTEXT
+    end
+    local before = math.min(#same, last and shown or math.max(0, shown - CONTEXT))
+    local after = last and 0 or math.min(#same - before, CONTEXT)
+    for index, text in ipairs(same) do
+      if index <= before or index > #same - after then
+        lines[#lines + 1] = { text = text }
+      elseif index == before + 1 and before > 0 and not last then
+        lines[#lines + 1] = { text = '…', hl = 'AcpDetail' }
+      end
+    end
+    same = {}
+  end
+  for _, text in ipairs(body) do
+    local first = text:sub(1, 1)
+    if first == '+' or first == '-' then
+      flush(false)
+      lines[#lines + 1] = { text = text, hl = first == '+' and 'AcpDiffAdd' or 'AcpDiffDelete' }
+    elseif first == '@' then
+      flush(true)
+      lines[#lines + 1] = { text = text, hl = 'AcpDiffHunk' }
+    elseif first == ' ' then
+      same[#same + 1] = text
+    elseif text ~= '' then
+      flush(true)
+      lines[#lines + 1] = { text = text, hl = 'AcpDetail' }
+    end
+  end
+  flush(true)
+  return lines
+end
+
+---@class acp.PatchPart What a patch says of one file.
+---@field head string
+---@field body string[]
+
+---@param text string
+---@return acp.PatchPart[]
+local function parts_of(text)
+  local parts, inside = {}, false ---@type acp.PatchPart[], boolean
+  for _, line in ipairs(split(text)) do
+    if vim.startswith(line, 'diff --git ') then
+      parts[#parts + 1] = { head = line .. '\n', body = {} }
+      inside = false
+    elseif #parts == 0 then
+      parts[1] = { head = line .. '\n', body = {} }
+    elseif inside or vim.startswith(line, '@@') then
+      inside = true
+      table.insert(parts[#parts].body, line)
+    else
+      parts[#parts].head = parts[#parts].head .. line .. '\n'
+    end
+  end
+  return parts
+end
+
+---A report of changed files, as version 2 of the protocol has it: `changes` says which, the
+---patch is for showing.
+---@param content table
+---@return acp.Line[]
+function M.changed(content)
+  local lines = {} ---@type acp.Line[]
+  local patch = content.patch or {}
+  local parts = patch.format == 'git_patch' and parts_of(patch.text or '') or {}
+  local function append(part)
+    vim.list_extend(lines, hunk_lines(part.body))
+  end
+  for _, change in ipairs(content.changes) do
+    local operation, path = change.operation, change.path
+    local text = path and short(path) or 'a change'
+    local what = OPERATIONS[operation] or operation ~= 'modify' and (' (%s)'):format(operation) or ''
+    if change.oldPath and change.path then
+      text = ('%s → %s'):format(short(change.oldPath), text)
+    end
+    local sort = change.fileType and change.fileType ~= 'text' and ', ' .. change.fileType or ''
+    lines[#lines + 1] = { text = split(text .. what .. sort)[1], hl = 'AcpDetail' }
+    for index, part in ipairs(parts) do
+      if path and (part.head .. '\n'):find(path .. '\n', 1, true) then
+        append(table.remove(parts, index))
+        break
+      end
+    end
+  end
+  for _, part in ipairs(parts) do -- of names that git has to quote, or without a change
+    append(part)
+  end
+  if patch.text and patch.format ~= 'git_patch' then
+    for _, text in ipairs(split((patch.text:gsub('\n+$', '')))) do
+      lines[#lines + 1] = { text = text }
+    end
+  end
+  return lines
+end
+
 ---@param lines acp.Line[]
 ---@param level integer
 ---@return acp.Line[]
@@ -166,7 +273,9 @@ end
 ---@param content table An item of a tool call's content.
 ---@return acp.Line[]
 local function detail(content)
-  if content.type == 'diff' then
+  if content.type == 'diff' and content.changes then
+    return M.changed(content)
+  elseif content.type == 'diff' then
     return M.diff(content.path, content.oldText, content.newText or '')
   elseif content.type == 'terminal' and content.terminal then
     return command(content.terminal)

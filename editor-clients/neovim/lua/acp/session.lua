@@ -128,7 +128,11 @@ local function opened(callback)
     session.ended = false
     current = session.id
     require('acp.transcript').show(session.id)
-    event.emit('Session', { sessionId = session.id, agent = session.agent })
+    event.emit('Session', {
+      sessionId = session.id,
+      agent = session.agent,
+      protocolVersion = result.protocolVersion,
+    })
     if callback then
       callback(session)
     end
