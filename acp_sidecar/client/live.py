@@ -13,12 +13,10 @@ from weakref import WeakValueDictionary
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
     ActionRequired,
-    ChangedFiles,
     CompactionSummaryChunk,
     CompactionUpdate,
     ConfigOptionsUpdate,
     ContentBlock,
-    Diff,
     Event,
     MessageChunk,
     MessageUpsert,
@@ -33,33 +31,25 @@ from acp_sidecar.acp.model import (
     ToolCallUpsert,
     TurnEnded,
     TurnStarted,
-    given,
 )
-from acp_sidecar.acp.reports import GIT_PATCH
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
-from acp_sidecar.client.beneath import Beneath
+from acp_sidecar.client.bookkeeping import Bookkeeping
 from acp_sidecar.client.jobs import Jobs
-from acp_sidecar.client.named import named_paths
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
-from acp_sidecar.client.refusals import Refusals
 from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.summary import Sight
-from acp_sidecar.client.survey import Survey
 from acp_sidecar.client.terminals import Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session
-from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
-from acp_sidecar.workspace.gitpatch import PatchError, parse
 from acp_sidecar.workspace.ledger import Ledger
-from acp_sidecar.workspace.patchnames import authorise
 from acp_sidecar.workspace.proposal import Proposal
 from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.seen import Seen
@@ -76,8 +66,6 @@ OpenedWith: TypeAlias = tuple[Sequence[str], Sequence[Mapping[str, Any]]]
 _TITLE_SECONDS: Final = 1.0
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
-_PATIENCE: Final = 0.05
-"""Seconds until a file is looked at again whose change cannot be told yet."""
 _LABEL: Final = 80
 """Characters of a prompt that name its checkpoint."""
 _HISTORY: Final = (
@@ -149,16 +137,14 @@ class LiveSession:
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self.terminals = Terminals(self, jobs)
-        self._refusals = None if ledger is None else Refusals(files, ledger)
         self._permissions = permissions
         self._elicitations = elicitations
         self._logins = logins
-        self._beneath = Beneath(files, self.tasks, self._tell_of_hidden)
-        self._survey = Survey(roots.real) if ledger and settings.review_unannounced else None
-        self._survey_due = False
-        self._surveying = asyncio.Lock()
-        self._review_due = False
-        self._review_running = False
+        self._books = (
+            None
+            if ledger is None
+            else Bookkeeping(self, files, ledger, survey=settings.review_unannounced)
+        )
         self._untold: list[str] = []
         """What there is to tell the agent, and was not at the last prompt."""
 
@@ -195,8 +181,8 @@ class LiveSession:
         """Tell the editor, and note the files the changes speak of."""
         if not self.quiet:
             for change in changes:
-                if isinstance(change, ToolCallChanged):
-                    self._note_files(change)
+                if isinstance(change, ToolCallChanged) and self._books is not None:
+                    self._books.note(change)
         if not self._title_due and any(isinstance(change, InfoChanged) for change in changes):
             self._title_due = True
             self.tasks.start(self._note_title(), name="note of a title")
@@ -323,128 +309,67 @@ class LiveSession:
             return Sight(None if unknown else False, inside=refused.reason != "invalid")
         return Sight(exists=real.exists(), text=self.files.glance(real))
 
-    def touch(self, path: str, *, late: bool = False) -> Path | None:
-        """Remember what a file said before the agent changes it, at its first mention.
-        ``late``: the agent may have changed it already. Its path, where it is reviewed."""
-        if self.ledger is None:
-            return None
-        try:
-            real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
-        except PathRefused:
-            return None
-        before = self._survey.before(real) if late and self._survey else None
-        if before is not None:
-            self.ledger.found(real, before)
-        self.ledger.touch(real)
-        return real
+    def touch(self, path: str) -> Path | None:
+        """Remember what a file says before the agent changes it, at its first mention. Its
+        path, where it is reviewed."""
+        return self._books.touch(path) if self._books is not None else None
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent's write through us is in the file."""
-        if self.ledger is not None:
-            self.ledger.wrote(path, outcome)
-        self.review_soon()
+        if self._books is not None:
+            self._books.wrote(path, outcome)
 
     async def approved(self, path: Path, outcome: WriteOutcome) -> None:
         """What the user took of the agent's write is in the file."""
-        if self.ledger is not None:
-            await self.ledger.approved(path, outcome)
-        self.review_soon()
+        if self._books is not None:
+            await self._books.approved(path, outcome)
 
     async def take_back(self, proposal: Proposal) -> bool:
         """All of a write was decided. Where the agent has written it without waiting for
-        that, make it as decided; whether that was so. Later it is looked at again.
-        """
-        if self._refusals is None:
-            return False
-        if not proposal.refused():
-            self._refusals.drop(proposal.path)
-            return False
-        self._refusals.add(proposal)
-        return proposal.path in await self._take_back()
-
-    async def _take_back(self) -> list[Path]:
-        done = await self._refusals.take_back() if self._refusals is not None else []
-        for path in done:
-            self.editor.tell(
-                "warning",
-                f"{self.agent.name} had written {visible(self.roots.as_given(path))} without "
-                "waiting for your word. What you refused was taken back.",
-            )
-        return done
-
-    def _note_files(self, change: ToolCallChanged) -> None:
-        event = change.event
-        if self._survey is not None and self._survey.note(change.tool_call):
-            self._survey_due = True
-            self.review_soon()
-        if self.ledger is None or not isinstance(event, ToolCallUpsert):
-            if self.ledger is not None and event is not None:
-                if isinstance(event.content, ChangedFiles):
-                    self._note_changes(event.content)
-                self.review_soon()
-            return
-        for location in given(event.locations, ()):
-            self.touch(location.path, late=True)
-        for path in named_paths(event.raw_input):
-            self.touch(path, late=True)
-        for item in given(event.content, ()):
-            if isinstance(item, Diff):
-                self._note_diff(item)
-            elif isinstance(item, ChangedFiles):
-                self._note_changes(item)
-        new = _new_file(change.tool_call) if given(event.status, "") == "completed" else None
-        if new is not None:
-            self._note_diff(new)
-        if given(event.status, "") in ("completed", "failed") or given(event.content, ()):
-            self.review_soon()
-
-    def _note_diff(self, diff: Diff) -> None:
-        real = self.touch(diff.path, late=True)
-        if self.ledger is not None and real is not None:
-            self.ledger.diff_reported(real, diff.old_text, diff.new_text)
-
-    def _note_changes(self, report: ChangedFiles) -> None:
-        """A v2 diff: its changes say which files, its patch what is new in them."""
-        announced: dict[str, Path] = {}
-        for file in report.files:
-            for path in (file.path, file.old_path):
-                real = None if path is None else self.touch(path, late=True)
-                if path is not None and real is not None:
-                    announced[path] = real
-        patch = report.patch
-        if self.ledger is None or patch is None or patch.format != GIT_PATCH:
-            return
-        try:
-            told = authorise(parse(patch.text), announced, base=self.state.cwd)
-        except PatchError as error:
-            self.editor.tell("log", f"{visible(self.agent_name)}: {visible(str(error))}")
-            return
-        for patched in told:
-            real = announced.get(patched.path or patched.old_path or "")
-            if real is not None:
-                self.ledger.patch_reported(real, patched.patch)
+        that, make it as decided; whether that was so. Later it is looked at again."""
+        return self._books is not None and await self._books.take_back(proposal)
 
     def command_began(self, terminal_id: str) -> None:
         """A command of the agent's begins to run here."""
-        if self._survey is not None:
-            self._survey.command_began(terminal_id)
+        if self._books is not None:
+            self._books.command_began(terminal_id)
 
     def command_ended(self, terminal_id: str) -> None:
         """That command has ended: look again at the files."""
-        if self._survey is not None:
-            self._survey.command_ended(terminal_id)
-            self._survey_due = True
-        self.review_soon()
+        if self._books is not None:
+            self._books.command_ended(terminal_id)
+
+    async def look_again(self, path: Path) -> None:
+        """Look at a file again, of which the user has just been seen to change something."""
+        if self._books is not None:
+            await self._books.look_again(path)
+
+    def review_soon(self) -> None:
+        """Look again at what waits for review, once, however often this is called."""
+        if self._books is not None:
+            self._books.review_soon()
+
+    async def find_unannounced(self) -> None:
+        """Look for files that have been changed without a word, where that is due."""
+        if self._books is not None:
+            await self._books.find_unannounced()
+
+    # --- turns ------------------------------------------------------------------------
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the agent is at work."""
+        return self.turns.running is not None
 
     def look_ahead(self) -> None:
         """The session is open, and will soon be prompted."""
-        if self._survey is not None:
-            self._survey.look_ahead()
+        if self._books is not None:
+            self._books.look_ahead()
 
     async def look_at_folders(self) -> None:
         """A prompt is about to go out: see what is there before the agent is at work."""
-        if self._survey is not None:
-            await self._survey.begin_turn()
+        if self._books is not None:
+            await self._books.look_at_folders()
 
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt goes out: what files say now is what the agent's changes start from.
@@ -452,13 +377,11 @@ class LiveSession:
         What the agent is to be told before the user's words.
         """
         self.quiet = False
-        if self.ledger is None:
+        if self._books is None:
             return ()
         told = self._news_before(prompt)
-        if self._refusals is not None:
-            self._refusals.clear()
         label = prompt.text.strip().partition("\n")[0][:_LABEL]
-        self.ledger.begin_turn(time=time.time(), label=label)
+        self._books.begin_turn(time=time.time(), label=label)
         return told
 
     def _news_before(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
@@ -477,11 +400,8 @@ class LiveSession:
         """A turn ended: look at the files once more, and say so where nothing came back."""
         self._elicitations.cancel(lambda agent, session: session is self)
         self._used(self)
-        if self.ledger is not None:
-            self.ledger.end_turn()
-            self._beneath.look(self.ledger.paths)
-        self._survey_due = self._survey is not None
-        self.review_soon()
+        if self._books is not None:
+            self._books.end_turn()
         if ended is None or prompt.cancelled or prompt.number is None:
             return
         if not self.state.said_anything(prompt.number):
@@ -510,62 +430,6 @@ class LiveSession:
                 f"{self.agent.name} ended the turn ({ended.stop_reason}) without a word. The "
                 "session may be lost; acp.session.new opens a new one.",
             )
-
-    def _tell_of_hidden(self, path: Path) -> None:
-        name = visible(self.roots.as_given(path))
-        if path.exists():
-            said = (
-                f"{name} has changed on disk while {self.agent.name} was at work, and the editor "
-                "has unsaved changes of yours without that. Saving them would undo it: compare "
-                "first."
-            )
-        else:
-            said = (
-                f"{name} was deleted while {self.agent.name} was at work, and the editor has "
-                "unsaved changes of yours. They stay; saving them makes the file again."
-            )
-        self.editor.tell("warning", said)
-
-    async def look_again(self, path: Path) -> None:
-        """Look at a file again, of which the user has just been seen to change something."""
-        later = True
-        while later and self.ledger is not None:
-            later = await self.ledger.refresh([path], patient=True)
-            if later:
-                await asyncio.sleep(_PATIENCE)
-
-    def review_soon(self) -> None:
-        """Look again at what waits for review, once, however often this is called."""
-        if self.ledger is None or self.ended:
-            return
-        self._review_due = True
-        if not self._review_running:
-            self._review_running = True
-            self.tasks.start(self._review(), name="review of changed files")
-
-    async def _review(self) -> None:
-        try:
-            while self._review_due:
-                self._review_due = False
-                await self.find_unannounced()
-                if self.ledger is not None and await self.ledger.refresh(patient=True):
-                    await asyncio.sleep(_PATIENCE)
-                    self._review_due = True
-                await self._take_back()
-                if self.ledger is not None and self.turns.running is not None:
-                    self._beneath.look(self.ledger.paths)
-                self.editor.files_changed(self)
-        finally:
-            self._review_running = False
-
-    async def find_unannounced(self) -> None:
-        """Look for files that have been changed without a word, where that is due."""
-        async with self._surveying:
-            if self.ledger is None or self._survey is None or not self._survey_due:
-                return
-            self._survey_due = False
-            for path, before in await self._survey.changed():
-                self.ledger.found(path, before)
 
     def put_away(self) -> None:
         """Nobody reviews this session any more; its checkpoints stay."""
@@ -603,19 +467,6 @@ class LiveSession:
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()
-
-
-def _new_file(call: ToolCall) -> Diff | None:
-    """What a finished call says of a file that was not there, where it sends no diff for it:
-    the text among its arguments, and among its results that the file did not exist."""
-    given_, result = call.raw_input, call.raw_output
-    about = result.get("metadata") if isinstance(result, Mapping) else None
-    if not isinstance(given_, Mapping) or not isinstance(about, Mapping):
-        return None
-    text, path = given_.get("content"), given_.get("filePath")
-    if about.get("exists") is not False or not isinstance(text, str) or not isinstance(path, str):
-        return None
-    return Diff(path, text)
 
 
 def _lock(locks: WeakValueDictionary[Path, asyncio.Lock], path: Path) -> asyncio.Lock:
