@@ -112,13 +112,17 @@ class Files:
         async with self._lock(path):
             return self.peek(path)
 
-    def unsaved(self, roots: Roots) -> list[Document]:
-        """The open documents in these folders that differ from their files."""
+    def opened(self, roots: Roots) -> list[Document]:
+        """The open documents of files in these folders."""
         return [
             document
             for document in self._documents.all()
-            if document.real is not None and document.dirty and roots.contains(document.real)
+            if document.real is not None and roots.contains(document.real)
         ]
+
+    def unsaved(self, roots: Roots) -> list[Document]:
+        """Those of them that differ from their files."""
+        return [document for document in self.opened(roots) if document.dirty]
 
     async def read(self, path: Path) -> str:
         """The text of the file. Raises :class:`FileProblem`, also where there is none."""
