@@ -9,7 +9,7 @@ writes goes to a terminal (on Windows to a pipe) that is always read.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from acp_sidecar.agents.command import Command
 from acp_sidecar.agents.exits import CannotStart, CommandExit
@@ -35,6 +35,7 @@ __all__ = [
     "Job",
     "ProgramNotFound",
     "command_line",
+    "end_at_once",
     "start",
     "to_run",
 ]
@@ -55,3 +56,9 @@ def start(
     :raises CannotStart: the process could not be made
     """
     return _platform.start(command, LEASH, on_output, on_exit)
+
+
+async def end_at_once(jobs: Collection[Job]) -> None:
+    """Ends commands and all they have started within 0.3 seconds, however many they are; also
+    while an end of one is still being patient."""
+    await _platform.end_at_once(jobs)

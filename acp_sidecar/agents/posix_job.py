@@ -21,7 +21,7 @@ import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from acp_sidecar.agents import watchdog
@@ -73,7 +73,7 @@ class PosixJob:
         self._strays: set[watchdog.Stray] = set()
         self._open = True
         self._received = 0
-        self._exited = self._killed = self._reaped = False
+        self._exited = self._killed = self._reaped = self._hurried = False
         self._reported = asyncio.Event()
         self._timers: set[asyncio.TimerHandle] = set()
         self._exit_fd = exit_descriptor(self.pid)
@@ -86,26 +86,25 @@ class PosixJob:
         """Whether nothing is left of it and of what it has started."""
         return self._reaped
 
-    async def end(self, *, urgent: bool = False) -> None:
+    async def end(self) -> None:
         """Ends the command and all it has started; returns when nothing is left.
 
         SIGTERM to the whole group, SIGKILL a second later.
 
-        :param urgent: be done within 0.3 seconds; may be asked for while another end is still
-            being patient
+        To end many at once see :func:`acp_sidecar.agents.job.end_at_once`.
         """
         if self._reaped:
             return
         try:
             self._look()
             watchdog.ask_to_end(self.pid, self._strays)
-            await self._empty_within(_URGENT if urgent else _PATIENCE)
+            await self._empty_within(_PATIENCE)
         finally:
             self.kill_now()
-        if not await self._empty_within(_URGENT if urgent else _KILLED_SECONDS):
+        if not await self._empty_within(_KILLED_SECONDS):
             log.warning("processes of the group %d cannot be ended", self.pid)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_URGENT if urgent else _KILLED_SECONDS):
+            async with asyncio.timeout(_KILLED_SECONDS):
                 await self._reported.wait()
         self._report()
         self._settle()
@@ -187,6 +186,8 @@ class PosixJob:
 
     def _settle(self) -> None:
         """Lets go of what is over. Something left in the background keeps its number."""
+        if self._hurried:
+            return  # there is no time to look
         if self._open and not self._reaped:
             self._strays |= watchdog.holders(self._name)
         if self._reaped:
@@ -220,6 +221,12 @@ class PosixJob:
             self._child.wait()
         return self._child.returncode
 
+    def _let_go(self) -> None:
+        """After a SIGKILL to all of it."""
+        self._report()
+        self._reap()
+        self._close()
+
     def _close(self) -> None:
         for timer in self._timers:
             timer.cancel()
@@ -230,6 +237,36 @@ class PosixJob:
                 self._loop.remove_reader(descriptor)
                 os.close(descriptor)
         self._terminal = self._exit_fd = -1
+
+
+async def end_at_once(jobs: Collection[PosixJob]) -> None:
+    """See :func:`acp_sidecar.agents.job.end_at_once`."""
+    left = [job for job in jobs if not job.gone]
+    for job in left:
+        job._hurried = True
+    try:
+        _signal_all(left, signal.SIGTERM, signal.SIGCONT)
+        await _reports(left)
+    finally:
+        _signal_all(left, signal.SIGKILL)
+    await _reports(left)
+    for job in left:
+        job._let_go()
+
+
+def _signal_all(jobs: Collection[PosixJob], *numbers: int) -> None:
+    processes = watchdog.census()
+    writers = watchdog.holders_of([job._name for job in jobs if job._open])
+    for job in jobs:
+        job._strays |= watchdog.strays(job.pid, processes) | writers.get(job._name, set())
+    watchdog.signal_groups({job.pid: job._strays for job in jobs}, processes, *numbers)
+
+
+async def _reports(jobs: Collection[PosixJob]) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_URGENT):
+            for job in jobs:
+                await job._reported.wait()
 
 
 def start(

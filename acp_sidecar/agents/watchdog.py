@@ -36,6 +36,8 @@ PATIENCE = 0.5
 
 Stray = tuple[int, int]
 """A process id, and when that process began, since ids are used again."""
+Census = dict[int, list[bytes]]
+"""The fields of each process's ``stat`` from its state on."""
 
 HAS_PROC = sys.platform == "linux" and os.path.exists("/proc/self/stat")  # noqa: PTH110 - starts fast
 """Whether the members of a group can be listed."""
@@ -72,16 +74,19 @@ def members(leader: int) -> list[int]:
     return found
 
 
-def strays(leader: int) -> set[Stray]:
+def census() -> Census:
+    """Every process (Linux); to be taken once where several groups are looked at."""
+    return {pid: found for pid in (_pids() if HAS_PROC else ()) if len(found := _fields(pid)) > 19}
+
+
+def strays(leader: int, processes: Census | None = None) -> set[Stray]:
     """What the members of a group run in sessions of their own (Linux).
 
     Many agents give each command a session. They are found by their parents, so only as long
     as these live: a daemon has lost its own. What lets nobody hear of it (a browser for a
     login, a server that writes a log) is left alone as well.
     """
-    if not HAS_PROC:
-        return set()
-    fields = {pid: found for pid in _pids() if len(found := _fields(pid)) > 19}
+    fields = census() if processes is None else processes
     inside = {pid for pid, found in fields.items() if str(leader).encode() in found[2:4]}
     family, fresh = set(inside), inside
     outside: set[Stray] = set()
@@ -142,6 +147,24 @@ def signal_group(leader: int, *numbers: int, also: set[Stray] | tuple[()] = ()) 
             _signal_stray(stray, numbers)
 
 
+def signal_groups(groups: dict[int, set[Stray]], processes: Census, *numbers: int) -> None:
+    """:func:`signal_group` for several, each with what else is to hear it, in one look."""
+    for leader, also in groups.items():
+        if leader <= 1 or leader == os.getpgrp():
+            continue
+        with contextlib.suppress(OSError):
+            for number in numbers:
+                os.killpg(leader, number)
+        name = str(leader).encode()
+        left = {
+            (pid, int(fields[19]))
+            for pid, fields in processes.items()
+            if fields[3] == name != fields[2] and fields[0] not in b"ZX"
+        }
+        for stray in left | also:
+            _signal_stray(stray, numbers)
+
+
 def ask_to_end(leader: int, also: set[Stray] | tuple[()] = ()) -> None:
     """SIGTERM to the group, which a stopped process hears only when it runs again."""
     signal_group(leader, signal.SIGTERM, signal.SIGCONT, also=also)
@@ -176,17 +199,20 @@ def _signal_stray(stray: Stray, numbers: tuple[int, ...]) -> None:
 
 def holders(target: str) -> set[Stray]:
     """The processes that have this pipe or terminal open, as ``/proc`` names it (Linux)."""
-    found = set()
-    for pid in _pids() if HAS_PROC else ():
+    return holders_of([target])[target]
+
+
+def holders_of(targets: list[str]) -> dict[str, set[Stray]]:
+    """:func:`holders` of each of several, in one look."""
+    found: dict[str, set[Stray]] = {target: set() for target in targets}
+    for pid in _pids() if HAS_PROC and targets else ():
         if pid == os.getpid():
             continue
         with contextlib.suppress(OSError):
             for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - starts fast
-                if os.readlink(f"/proc/{pid}/fd/{descriptor}") == target:  # noqa: PTH115
-                    fields = _fields(pid)
-                    if len(fields) > 19:
-                        found.add((pid, int(fields[19])))
-                    break
+                target = os.readlink(f"/proc/{pid}/fd/{descriptor}")  # noqa: PTH115
+                if target in found and len(fields := _fields(pid)) > 19:
+                    found[target].add((pid, int(fields[19])))
     return found
 
 

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from acp_sidecar.agents.command import Command
@@ -57,11 +57,14 @@ class WindowsJob:
             name = f"{target.__name__} {self.pid}"
             threading.Thread(target=target, name=name, daemon=True).start()
 
-    async def end(self, *, urgent: bool = False) -> None:
+    async def end(self) -> None:
+        await self._end(_KILLED_SECONDS)
+
+    async def _end(self, seconds: float) -> None:
         # There is no gentler signal for a process without a console of ours.
         self.kill_now()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_QUIET_SECONDS if urgent else _KILLED_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._reported.wait()
         self._report()
         self._job.close()
@@ -117,6 +120,14 @@ class WindowsJob:
             self._on_exit(self.exit)
         except Exception:  # boundary: the process's end goes on whatever its listener does
             log.exception("the listener to a command's exit failed")
+
+
+async def end_at_once(jobs: Collection[WindowsJob]) -> None:
+    """See :func:`acp_sidecar.agents.job.end_at_once`."""
+    for job in jobs:
+        job.kill_now()
+    for job in jobs:
+        await job._end(_QUIET_SECONDS)
 
 
 def start(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,30 +23,47 @@ if TYPE_CHECKING:
 
 MOST: Final = 100
 """Suggestions given at a time."""
+_SECONDS: Final = 2.0
+"""For which a list of files is good."""
 
 _COMMAND: Final = re.compile(r"\s*/(?P<name>\S*)")
 _FILE: Final = re.compile(r"(?<![\w@./\\`+\-])@(?:\"(?P<quoted>[^\"\n]*)|(?P<bare>[^\s\"]*))\Z")
 _PLAIN: Final = re.compile(r"[^\s\"'`<>|@]+")
 
 
-async def suggestions(
-    session: LiveSession, documents: Documents, text: str, cursor: int
-) -> list[Suggestion]:
-    """At most :data:`MOST` of them, the best first."""
-    before = text[:cursor]
-    command = _COMMAND.fullmatch(before)
-    if command is not None:
-        return _commands(session, command["name"], command.start("name") - 1, len(before))
-    mention = _FILE.search(before)
-    if mention is None:
-        return []
-    typed = mention["quoted"] if mention["quoted"] is not None else mention["bare"]
-    end = len(before)
-    if mention["quoted"] is not None and text[end : end + 1] == '"':
-        end += 1
-    opened = [document.real for document in documents.all() if document.real is not None]
-    found = await asyncio.to_thread(_files, session.roots.real, opened, typed)
-    return [_file(name, mention.start(), end) for name in found]
+class Completer:
+    """Suggests what may follow. What files there are is looked up once in a while: it is asked
+    for with every key."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._listed: tuple[Sequence[Path], float, list[str]] = ((), 0.0, [])
+
+    async def suggestions(self, session: LiveSession, text: str, cursor: int) -> list[Suggestion]:
+        """At most :data:`MOST` of them, the best first."""
+        before = text[:cursor]
+        command = _COMMAND.fullmatch(before)
+        if command is not None:
+            return _commands(session, command["name"], command.start("name") - 1, len(before))
+        mention = _FILE.search(before)
+        if mention is None:
+            return []
+        typed = mention["quoted"] if mention["quoted"] is not None else mention["bare"]
+        end = len(before)
+        if mention["quoted"] is not None and text[end : end + 1] == '"':
+            end += 1
+        found = await asyncio.to_thread(self._files, session.roots.real, self._opened(), typed)
+        return [_file(name, mention.start(), end) for name in found]
+
+    def _opened(self) -> list[Path]:
+        return [document.real for document in self._documents.all() if document.real is not None]
+
+    def _files(self, roots: Sequence[Path], opened: Sequence[Path], typed: str) -> list[str]:
+        of, at, listed = self._listed
+        if of != roots or time.monotonic() - at > _SECONDS:
+            listed = list(picture.listed(roots))
+            self._listed = (roots, time.monotonic(), listed)
+        return _names(roots, opened, listed, typed)
 
 
 def _commands(session: LiveSession, typed: str, start: int, end: int) -> list[Suggestion]:
@@ -83,7 +101,9 @@ def _file(name: str, start: int, end: int) -> Suggestion:
     return Suggestion(name, written, None, "folder" if folder else "file", start, end)
 
 
-def _files(roots: Sequence[Path], opened: Sequence[Path], typed: str) -> list[str]:
+def _names(
+    roots: Sequence[Path], opened: Sequence[Path], listed: Sequence[str], typed: str
+) -> list[str]:
     """Names, as they are typed: below the first root without it, else whole. Those of open
     files come first, then those whose own name begins as typed, then the shorter ones."""
     wanted = typed.casefold()
@@ -92,8 +112,8 @@ def _files(roots: Sequence[Path], opened: Sequence[Path], typed: str) -> list[st
         name = _name(str(path), roots)
         if name is not None:
             names[name] = 0
-    for listed in picture.listed(roots):
-        name = _name(listed, roots)
+    for each in listed:
+        name = _name(each, roots)
         if name is not None:
             names.setdefault(name, 1)
     folders = {folder for name in names for folder in _folders(name)}

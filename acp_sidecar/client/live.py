@@ -34,6 +34,7 @@ from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.beneath import Beneath
+from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.named import named_paths
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
@@ -42,7 +43,7 @@ from acp_sidecar.client.refusals import Refusals
 from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.summary import Sight
 from acp_sidecar.client.survey import Survey
-from acp_sidecar.client.terminals import Jobs, Terminals
+from acp_sidecar.client.terminals import Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged

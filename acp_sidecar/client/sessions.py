@@ -20,11 +20,12 @@ from acp_sidecar.acp.model import (
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
-from acp_sidecar.client.completing import suggestions
+from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
+from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
@@ -35,7 +36,6 @@ from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
-from acp_sidecar.client.terminals import Jobs
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
@@ -68,7 +68,6 @@ class Sessions:
         index: SessionIndex | None = None,
     ) -> None:
         self._editor = editor
-        self._documents = documents
         self._files = files
         self._settings = settings
         self._spawn = spawn
@@ -103,6 +102,7 @@ class Sessions:
         )
         self._reviving = Reviving(self._pool, self._routes, editor)
         self._composer = Composer(editor, documents, files)
+        self._completer = Completer(documents)
         self._sessions: dict[str, LiveSession] = {}
 
     # --- which one ------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Sessions:
     async def complete(
         self, session_id: str | None, text: str, cursor: int
     ) -> Sequence[Suggestion]:
-        return await suggestions(self.session(session_id), self._documents, text, cursor)
+        return await self._completer.suggestions(self.session(session_id), text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns
@@ -413,6 +413,7 @@ class Sessions:
         """The editor is going: answer what waits, end every agent, within half a second."""
         self._permissions.cancel(lambda agent, session: True)
         self._elicitations.cancel(lambda agent, session: True)
+        self._jobs.hurry()
         for session in self.sessions():
             session.end(None)
             session.put_away()

@@ -35,9 +35,10 @@ from acp_sidecar.agents.job import (
     to_run,
 )
 from acp_sidecar.agents.secrets import without_secrets
+from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.permissions import CONSENT
 from acp_sidecar.client.visible import visible
-from acp_sidecar.tasks import Spawn, Tasks
+from acp_sidecar.tasks import Tasks
 from acp_sidecar.workspace.roots import PathRefused, walk
 
 if TYPE_CHECKING:
@@ -97,36 +98,6 @@ class Running(Protocol):
 
     def command_ended(self, terminal_id: str) -> None:
         """It may have changed files."""
-
-
-class Jobs:
-    """Every command that runs, over all sessions, to its very end."""
-
-    def __init__(self, spawn: Spawn) -> None:
-        self._tasks = Tasks(spawn)
-        self._jobs: set[Job] = set()
-
-    def add(self, job: Job) -> None:
-        """This one has started."""
-        self._jobs = {each for each in self._jobs if not each.gone} | {job}
-
-    def end(self, job: Job) -> None:
-        """End this one, in its own time."""
-        self._tasks.start(job.end(), name=f"end of the command {job.pid}")
-
-    async def stop(self) -> None:
-        """End all of them, within 0.3 seconds."""
-        for job in tuple(self._jobs):
-            self._tasks.start(job.end(urgent=True), name=f"urgent end of the command {job.pid}")
-        await self._tasks.settle(_STOP_SECONDS)
-
-    def kill(self) -> None:
-        """The last resort, at once."""
-        for job in self._jobs:
-            job.kill_now()
-
-
-_STOP_SECONDS: Final = 0.35
 
 
 @define(eq=False)

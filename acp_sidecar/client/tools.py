@@ -83,7 +83,8 @@ async def write_file(
 
     def result() -> Json:
         real = session.roots.resolve(path, must="new")
-        if any(document.real == real for document in session.files.unsaved(session.roots)):
+        opened = session.files.opened(session.roots)
+        if any(document.real == real and document.dirty for document in opened):
             return _text("Done, in the editor: the file has changes that the user has not saved.")
         return _text("Done.")
 

@@ -41,6 +41,7 @@ class Acts:
         """``client``: the client's capabilities."""
         files = client.get("fs")
         self.session = session
+        self._has_terminals = client.get("terminal") is True
         self._files: dict[str, Json] = files if isinstance(files, dict) else {}
 
     async def pause(self) -> None:
@@ -139,6 +140,30 @@ class Acts:
             session.mode = REMEMBERED[chosen]
             session.update("current_mode_update", currentModeId=session.mode)
         return chosen in APPROVALS
+
+    async def run(self, call: ToolCall, argv: Sequence[str]) -> None:
+        """Runs ``argv`` in a terminal of the client's, without one as :meth:`execute` does."""
+        if not self._has_terminals:
+            await self.execute(call, argv)
+            return
+        session = self.session
+        program, *args = argv
+        named: dict[str, Json] = {"sessionId": session.session_id}
+        wanted = {**named, "command": program, "args": args, "cwd": str(session.cwd)}
+        try:
+            created = await session.peer.call("terminal/create", wanted)
+        except RpcError as error:
+            call.failed(error.message)
+            return
+        named["terminalId"] = created["terminalId"]
+        try:
+            call.report("in_progress", {"type": "terminal", "terminalId": named["terminalId"]})
+            status = await session.peer.call("terminal/wait_for_exit", named)
+        finally:
+            # Also after a cancel: it ends what still runs.
+            await session.peer.call("terminal/release", named)
+        code = status.get("exitCode")
+        call.report("failed" if code else "completed", rawOutput={"exitCode": code})
 
     async def execute(self, call: ToolCall, argv: Sequence[str]) -> None:
         """Runs ``argv``; each update carries all output so far, as v1 wants it."""

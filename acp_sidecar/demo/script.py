@@ -224,7 +224,7 @@ class Turn:
             call.failed("Not approved.")
             await self._acts.say("Then I do not run it.")
             return
-        await self._acts.execute(call, argv)
+        await self._acts.run(call, argv)
 
     async def wait(self, argument: str) -> None:
         """Runs a command that takes long. Meant to be cancelled."""

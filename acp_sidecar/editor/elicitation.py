@@ -64,6 +64,8 @@ def payload(
     problems: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
     """A question as ``acp/elicitation`` and ``acp.elicitation.pending`` give it."""
+    # Lines of its own only where none stands beside them that it could fake.
+    lines = asked.message.splitlines() if asked.form else [asked.message]
     return {
         "requestId": asked.request_id,
         "sessionId": asked.session_id,
@@ -71,7 +73,7 @@ def payload(
         "toolCallId": asked.tool_call_id,
         "kind": "elicitation",
         "mode": "form" if asked.form else "url",
-        "message": visible(asked.message),
+        "message": "\n".join(map(visible, lines)),
         "requestedSchema": asked.form.schema if asked.form else None,
         "fields": [each.name for each in asked.form.fields] if asked.form else [],
         "url": asked.url,
@@ -212,7 +214,7 @@ class PlainForms:
             f"{visible(asked.agent)} wants to open a page in your browser",
             f"Host: {visible(asked.host or '')}",
             f"Address: {url}",
-            *(["It is not encrypted (http)"] if url.startswith("http:") else []),
+            *(["It is not encrypted (http)"] if url.lower().startswith("http:") else []),
             f"It says: {_cut(asked.message)}",
         ]
         self._answer(asked, await self._choose(asked, lines, [_DECLINE, _OPEN]), {})

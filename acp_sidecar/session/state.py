@@ -197,9 +197,13 @@ class Session:
         """
         fold = _FOLDS.get(event.__class__)
         changes = fold(self, event, replay) if fold is not None else []
-        if self._ended is not None:
-            changes += self._calls.close("failed" if self._ended == "dead" else "cancelled")
-        return changes
+        return [*changes, *self._close_after_the_end()]
+
+    def _close_after_the_end(self) -> list[Change]:
+        """What an agent still says of a session that has ended leaves no call open."""
+        if self._ended is None:
+            return []
+        return self._calls.close("failed" if self._ended == "dead" else "cancelled")
 
     def opened(self, opened: model.SessionOpened) -> list[Change]:
         """The agent answered the request that opens a session.
@@ -274,6 +278,7 @@ class Session:
         permission = Permission(request_id, request, message, self.turn, f"permission:{request_id}")
         self._waiting[request_id] = permission
         self._timeline.add("permission", request_id, permission)
+        changes += self._close_after_the_end()
         return [*changes, change.PermissionChanged(permission), *self._moved()]
 
     def permission_closed(

@@ -16,7 +16,7 @@ import pytest
 
 from acp_sidecar.agents import job, posix_job, process
 from acp_sidecar.agents.exits import CannotStart, CommandExit
-from acp_sidecar.agents.job import Job, ProgramNotFound, command_line, start, to_run
+from acp_sidecar.agents.job import Job, ProgramNotFound, command_line, end_at_once, start, to_run
 from acp_sidecar.agents.leash import Leash
 from tests.agents.test_process import PATIENCE, eventually, gone, started_watchdog, state
 
@@ -62,7 +62,7 @@ async def running(line: str, *args: str) -> AsyncIterator[Run]:
     try:
         yield run
     finally:
-        await run.job.end(urgent=True)
+        await end_at_once([run.job])
 
 
 async def finished(line: str, *args: str) -> Run:
@@ -160,17 +160,20 @@ async def test_C05_an_end_leaves_nothing(line: str) -> None:
         assert run.job.gone
 
 
-async def test_C05_an_urgent_end_overtakes_a_patient_one() -> None:
-    async with running("trap '' TERM; echo 1; while :; do sleep 1; done") as run:
-        await run.number()
-        patient = asyncio.create_task(run.job.end())
+async def test_C05_many_are_ended_at_once_also_while_one_is_patient() -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        lines = [DAEMON, f"trap '' TERM HUP; {GRANDCHILD}", "setsid sleep 600 & echo $!; wait"] * 4
+        runs = [await stack.enter_async_context(running(line)) for line in lines]
+        pids = [await run.number() for run in runs]
+        assert not any(map(gone, pids))
+        patient = asyncio.create_task(runs[1].job.end())
         await asyncio.sleep(0)
         began = time.monotonic()
-        await run.job.end(urgent=True)
-        assert run.job.gone
+        await end_at_once([run.job for run in runs])
         assert time.monotonic() - began < 0.9, "less than the patience of the other"
+        assert gone(*pids, *(run.job.pid for run in runs))
+        assert all(run.job.gone and len(run.exits) == 1 for run in runs)
         await patient
-    assert len(run.exits) == 1
 
 
 async def test_C05_an_end_that_is_cancelled_is_an_end() -> None:

@@ -36,6 +36,21 @@ async def told(path: Path, home: Path, seconds: float = 5.0) -> LoginPath:
     return await LoginShell(environ(path, home), seconds=seconds).path()
 
 
+_BEFORE: set[tuple[int, int]] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """What other tests of this process have started is none of ours."""
+    _BEFORE.clear()
+    _BEFORE.update(descendants(os.getpid()))
+
+
+def started() -> set[tuple[int, int]]:
+    """The processes that this test has started and that still live."""
+    return descendants(os.getpid()) - _BEFORE - _watchdogs()
+
+
 OBEYS = 'PATH="$WANTED" exec /bin/sh -c "$QUESTION"'
 
 
@@ -62,7 +77,7 @@ async def test_X02_noise_around_the_answer_is_ignored(noise: str, tmp_path: Path
     began = time.monotonic()
     assert await told(path, tmp_path) == LoginPath(str(path), WANTED)
     assert time.monotonic() - began < 4
-    assert await survivors(descendants(os.getpid()) - _watchdogs(), 2) == set()
+    assert await survivors(started(), 2) == set()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +100,7 @@ async def test_X02_a_shell_that_does_not_answer_costs_a_bounded_time(
     assert time.monotonic() - began < 2.5
     assert found.path is None
     assert problem in (found.problem or "")
-    assert await survivors(descendants(os.getpid()) - _watchdogs(), 2) == set()
+    assert await survivors(started(), 2) == set()
 
 
 async def test_X02_where_an_interactive_shell_becomes_another_a_plain_one_is_asked(
@@ -117,12 +132,12 @@ async def test_X02_asking_can_be_given_up_and_begun_anew(tmp_path: Path) -> None
     login = LoginShell(environ(path, tmp_path))
     asking = asyncio.create_task(login.path())
     async with asyncio.timeout(5):
-        while not descendants(os.getpid()) - _watchdogs():
+        while not started():
             await asyncio.sleep(0.01)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert await survivors(descendants(os.getpid()) - _watchdogs(), 2) == set()
+    assert await survivors(started(), 2) == set()
     (tmp_path / "quick").touch()
     assert (await login.path()).path == WANTED
 

@@ -261,6 +261,14 @@ class Client(LanguageClient):
         identity = types.VersionedTextDocumentIdentifier(version=self.versions[uri], uri=uri)
         self.text_document_did_change(types.DidChangeTextDocumentParams(identity, changes))
 
+    def reload(self, uri: str, path: Path) -> None:
+        """Load a file anew, as editors do that watch the disk."""
+        self.buffers[uri] = path.read_bytes().decode()
+        self.versions[uri] += 1
+        identity = types.VersionedTextDocumentIdentifier(version=self.versions[uri], uri=uri)
+        change = types.TextDocumentContentChangeWholeDocument(text=self.buffers[uri])
+        self.text_document_did_change(types.DidChangeTextDocumentParams(identity, [change]))
+
     def type(self, uri: str, line: int, character: int, text: str) -> None:
         """Type at a position."""
         here = types.Position(line, character)

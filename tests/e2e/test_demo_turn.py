@@ -13,6 +13,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
+from tests.agents.test_process import gone
 from tests.e2e.lsp_client import SERVE, Client, Refused, demo, make_client
 from tests.e2e.test_commands import GREETED, GREETING
 
@@ -283,6 +284,29 @@ async def test_a_command_is_shown_in_full_before_it_runs(client: Client, ws: Pat
     await turn
     assert (ws / "a file").exists()
     assert (ws / "made-by-the-agent").exists()
+    state = await client.state()
+    (item,) = state["toolCalls"][-1]["content"]
+    (terminal,) = state["terminals"]
+    assert item == {"type": "terminal", "terminalId": terminal["terminalId"]}
+    assert (terminal["command"], terminal["cwd"]) == (command, str(ws))
+    assert terminal["exitStatus"] == {"exitCode": 0, "signal": None}
+
+
+async def test_a_cancel_ends_a_command_in_its_terminal(client: Client, ws: Path) -> None:
+    turn = client.start("acp.session.prompt", text="/run sh -c 'echo $$; exec sleep 600'")
+    (await client.dialog()).click("Yes")
+
+    def wrote(state: Any) -> Any:
+        return state["terminals"] and state["terminals"][0]["output"].strip()
+
+    pid = int(wrote(await client.eventually(wrote, "acp.session.state")))
+    assert not gone(pid)
+    await client.execute("acp.session.cancel")
+    assert await turn == {"stopReason": "cancelled"}
+    assert gone(pid)
+    ended = await client.state()
+    assert ended["terminals"][0]["exitStatus"] == {"exitCode": None, "signal": "SIGTERM"}
+    assert ended["toolCalls"][-1]["status"] == "cancelled"
 
 
 # --- a client that draws for itself ----------------------------------------------------------

@@ -449,12 +449,13 @@ async def test_a_rich_editor_gets_the_whole_form(rich: Editor, puppet: Puppet) -
         "action": "accept",
         "content": tries.pop(0),
     }
-    request = ask(puppet, schema, toolCallId="t1")
+    request = ask(puppet, schema, toolCallId="t1", message="Which\none\u202e?")
     content = {"name": "ada", "colour": "r", "n": 3}
     assert await answer(puppet, request) == {"action": "accept", "content": content}
     assert b'"n":3}' in orjson.dumps((await puppet.result(request))["result"])
     first, second = rich.all("acp/elicitation")
     assert first["requestedSchema"] == schema
+    assert first["message"] == "Which\none\\u202e?"
     assert (first["mode"], first["toolCallId"], first["problems"]) == ("form", "t1", [])
     assert second["requestId"] == first["requestId"]
     assert second["content"] == {"name": "Ada"}

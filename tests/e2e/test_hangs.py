@@ -83,7 +83,6 @@ async def test_an_agent_may_confirm_a_cancel_as_late_as_it_likes(
     editor: Editor, puppet: Puppet, session: Any, ws: Path
 ) -> None:
     prompt = await ignored(editor, puppet)
-    dialog = editor.requests(DIALOG)
     await editor.dialog()
     # It still works for the turn that was cancelled: shown, but nothing is written.
     puppet.tool("t1", "tool_call_update", status="completed")
@@ -123,6 +122,19 @@ async def test_who_waits_is_asked_again_at_the_next_cancel(
     puppet.end_turn(prompt)
     assert await turn == stopped("end_turn")
     assert puppet.connections == 1
+
+
+async def test_the_offer_can_be_taken_by_command(
+    editor: Editor, puppet: Puppet, session: Any
+) -> None:
+    await ignored(editor, puppet)
+    await editor.dialog()
+    (asked,) = await editor.execute("acp.permission.pending")
+    assert [option["optionId"] for option in asked["options"]] == ["wait", "restart"]
+    await editor.execute("acp.permission.answer", requestId=asked["requestId"], optionId="restart")
+    await editor.eventually(lambda: _is_dead(editor, asked["sessionId"]))
+    (dialog,) = editor.requests(DIALOG)
+    await editor.until(lambda: {"id": dialog["id"]} in editor.all("$/cancelRequest"))
 
 
 class TestTimer:

@@ -69,6 +69,14 @@ async def test_without_a_yes_the_command_runs_all_the_same_and_is_not_asked_abou
     assert saving.all("acp/save") == []
 
 
+async def test_what_has_changed_on_disk_is_the_user_s_to_save(
+    saving: Editor, puppet: Puppet, ws: Path
+) -> None:
+    (ws / "a.txt").write_text("by somebody else\n")
+    assert await output(puppet, run(puppet)) == "by somebody else\n"
+    assert saving.all("window/showMessageRequest") == []
+
+
 async def test_a_cancel_ends_the_question_and_runs_nothing(saving: Editor, puppet: Puppet) -> None:
     request = run(puppet)
     await saving.dialog()

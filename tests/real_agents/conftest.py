@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -50,8 +51,9 @@ async def unopened(
     async with desk(agent, folder, port, model) as seat:
         yield seat
     if record := os.environ.get("RECORD"):
-        test = request.node.originalname.removeprefix("test_").replace("_", "-")
-        keep(seat, folder / "traces", Path(record).resolve() / f"{agent}-{test}")
+        words = re.findall(r"[a-z]+", request.node.name.removeprefix("test_"))
+        test = "-".join([agent, *(word for word in words if word != agent)])
+        keep(seat, folder / "traces", Path(record).resolve() / test)
     forget(folder)
 
 

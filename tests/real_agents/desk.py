@@ -216,6 +216,8 @@ def keep(seat: Desk, traces: Path, target: Path) -> None:
         text = trace.read_text()
         for place, neutral in places.items():
             text = text.replace(json.dumps(place)[1:-1], neutral)
+            # One agent leaves out the first slash in titles.
+            text = text.replace(json.dumps(place.lstrip("/"))[1:-1], neutral.lstrip("/"))
         suffix = "" if number == 1 else f"-{number}"
         target.with_name(f"{target.name}{suffix}.ndjson").write_text(text)
 

@@ -67,9 +67,12 @@ async def test_keep_revert_and_undo(table: Desk) -> None:
 
 
 async def test_an_open_file_follows_every_change(table: Desk) -> None:
-    """An editor that does not look at the disk by itself."""
+    """What an agent has written by itself an editor loads anew; all else is brought to it."""
     uri = table.client.open(table.ws / "src/app.py")
     await table.turn("Change it.", *two_edits(table))
+    if table.agent == "opencode":
+        # Whether it writes before its request to write is read is a matter of chance.
+        table.client.reload(uri, table.ws / "src/app.py")
     await table.client.until(lambda: table.client.buffers[uri] == BOTH)
     assert table.disk()["src/app.py"] == BOTH
     await table.review("revert")
@@ -193,3 +196,22 @@ async def test_a_write_that_is_refused_is_not_there_in_the_end(careful: Desk) ->
     assert [dialog.titles[-1] for dialog in careful.asked][-1] == "Apply all"
     assert careful.disk() == FILES
     assert await careful.changes() == {}
+
+
+async def test_what_is_not_asked_any_more_is_reviewed_all_the_same(table: Desk) -> None:
+    """Without a question a file may be on disk before a word is said of it."""
+
+    def hand(dialog: Dialog) -> None:
+        click(dialog, "Always allow", "Allow for this session")
+
+    await table.turn("Change it.", *two_edits(table), hand=hand)
+    util = table.path("new/util.py")
+    again = doing(Write(util, "one\n")), doing(Write(table.path("notes.txt"), "mine\n"))
+    await table.turn("Go on.", *again, Answer("."), hand=hand)
+    made = {"src/app.py": BOTH, "new/util.py": "one\n", "notes.txt": "mine\n"}
+    assert table.disk() == FILES | made
+    assert len(table.asked) == 1
+    statuses = {"src/app.py": "modified", "new/util.py": "created", "notes.txt": "modified"}
+    assert await table.changes() == statuses
+    await table.review("revert")
+    assert table.disk() == FILES

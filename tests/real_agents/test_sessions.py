@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.lsp_client import Refused
 from tests.real_agents.desk import Desk, desk
 from tests.real_agents.lab.model import Model
 from tests.real_agents.lab.script import Answer, Read, doing
@@ -74,13 +73,11 @@ async def test_list_load_resume(agent: str, model: Model, port: int, tmp_path: P
         assert seat.disk() == made
         await goes_on(seat, loaded)
         await seat.client.execute("acp.session.close", sessionId=loaded["sessionId"])
-        if agent == "gemini":
-            for command, argument in (("list", {"agent": agent}), ("resume", known)):
-                with pytest.raises(Refused, match=f"it lacks sessionCapabilities.{command}"):
-                    await seat.client.execute(f"acp.session.{command}", **argument)
-            return
         listed = await seat.client.execute("acp.session.list", agent=agent)
         assert [row["agentSessionId"] for row in listed["sessions"]] == [known["agentSessionId"]]
+        if agent == "gemini":
+            # It knows only loading, and not twice in a minute.
+            return
         resumed = await seat.client.execute("acp.session.resume", **known)
         state = await seat.client.state(sessionId=resumed["sessionId"])
         assert (state["messages"], state["toolCalls"]) == ([], [])

@@ -46,12 +46,10 @@ def test_what_others_know_stands_beside_the_state() -> None:
     world.session.changes = [{"uri": "file:///ws/a"}]
     world.session.queue = [{"turnId": "t"}]
     world.session.follow = {"enabled": False}
-    world.session.elicitations = [{"elicitationId": "e"}]
     state = world.json
     assert state["changes"] == [{"uri": "file:///ws/a"}]
     assert state["queue"] == [{"turnId": "t"}]
     assert state["follow"] == {"enabled": False}
-    assert state["elicitations"] == [{"elicitationId": "e"}]
 
 
 # --- status ---------------------------------------------
@@ -551,3 +549,32 @@ def test_changes_name_the_blocks_to_draw_again() -> None:
     keys = [entry.key for entry in world.session.entries]
     changes = [*world.patch("t1", status="completed"), *world.say("agent", "x"), *world.end()]
     assert changed_keys(changes) == [keys[1], "message:agent:message-1"]
+
+
+def test_what_is_still_asked_of_a_session_that_died_leaves_no_call_open() -> None:
+    world = World()
+    world.prompt()
+    world.session.died("exit status 3")
+    request_id, _ = world.ask(toolCall={"toolCallId": "late", "title": "Late"})
+    world.session.permission_closed(request_id, "cancelled")
+    (call,) = world.json["toolCalls"]
+    assert (call["toolCallId"], call["status"], call["closedBy"]) == ("late", "failed", "sidecar")
+    assert world.json["status"] == "dead"
+
+
+def test_a_session_goes_on_with_another_process_of_its_agent() -> None:
+    world = World()
+    world.prompt("one")
+    world.session.died("exit status 3")
+    (moved,) = world.session.revived()
+    assert isinstance(moved, change.StatusChanged)
+    assert (world.json["status"], world.json["endReason"]) == ("idle", None)
+    assert world.session.revived() == []
+    world.prompt("two")
+    assert world.json["status"] == "running"
+    world.end()
+    assert world.json["status"] == "idle"
+    # A session that was closed is closed.
+    world.session.close()
+    assert world.session.revived() == []
+    assert world.json["status"] == "closed"
