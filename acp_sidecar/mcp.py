@@ -29,7 +29,7 @@ else:
     _missing = None
 
 _HELLO_SECONDS: Final = 10
-_STILL_AT_IT: Final = 10
+_STILL_AT_IT: Final = 5
 """Seconds between words to the agent that a call is not over: the user may be reading a change."""
 
 _PATH: Final = {

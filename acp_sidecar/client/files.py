@@ -60,7 +60,8 @@ async def read(
             session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
-        if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
+        expects_empty = session.agent.info.name in _MISSING_IS_EMPTY
+        if kind == "missing" and expects_empty and request.method.startswith("fs/"):
             request.result(result(""))
             return
         _refuse(request, kind, str(problem), params.path)

@@ -244,6 +244,26 @@ async def test_a_call_that_the_agent_withdraws_waits_for_the_user_no_more(desk: 
         assert await tools.call("read_file", path="a.txt") == LINES
 
 
+async def test_the_agent_hears_that_the_user_is_still_at_it(desk: Desk) -> None:
+    """Agents give a call a minute or so, unless they hear of it."""
+    await desk.begin(review={"mode": "before"})
+    await desk.prompt()
+    heard = asyncio.Event()
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        heard.set()
+
+    async with desk.tools() as tools, asyncio.timeout(BOUND):
+        arguments = {"path": "a.txt", "content": "x\n"}
+        write = asyncio.create_task(
+            tools.client.call_tool("write_file", arguments, progress_callback=progress)
+        )
+        await heard.wait()
+        await desk.editor.execute("acp.review.keep")
+        assert not (await write).is_error
+    assert desk.path.read_text() == "x\n"
+
+
 async def none_proposed(editor: Editor) -> bool:
     return not await proposed(editor)
 
@@ -342,6 +362,14 @@ async def test_of_many_places_at_once_the_last_is_shown(desk: Desk) -> None:
 
 
 # --- whose they are -----------------------------------------------------------------------
+
+
+async def test_a_file_that_is_missing_is_never_told_to_be_empty(desk: Desk) -> None:
+    desk.puppet.info = {"name": "gemini-cli", "version": "1"}
+    await desk.begin()
+    async with desk.tools() as tools:
+        assert "none.txt" in await tools.refused("read_file", path="none.txt")
+    assert (await desk.puppet.read(desk.ws / "none.txt"))["result"] == {"content": ""}
 
 
 async def test_each_session_has_its_own(desk: Desk, tmp_path: Path) -> None:
