@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 OpenedWith: TypeAlias = tuple[Sequence[str], Sequence[Mapping[str, Any]]]
 """The additional directories and the MCP servers of a session."""
+_TITLE_SECONDS: Final = 1.0
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
 _PATIENCE: Final = 0.05
@@ -136,6 +137,7 @@ class LiveSession:
         """How much the agent has said so far, in events."""
         self.opened_with = opened_with
         self._used = used
+        self._title_due = False
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
         self.terminals = Terminals(self, jobs)
@@ -183,10 +185,17 @@ class LiveSession:
             for change in changes:
                 if isinstance(change, ToolCallChanged):
                     self._note_files(change)
-        if any(isinstance(change, InfoChanged) for change in changes):
-            self._used(self)
+        if not self._title_due and any(isinstance(change, InfoChanged) for change in changes):
+            self._title_due = True
+            self.tasks.start(self._note_title(), name="note of a title")
         if changes:
             self.editor.changed(self, changes, replay=self.quiet)
+
+    async def _note_title(self) -> None:
+        """Have the title remembered, once for however many come at a time."""
+        await asyncio.sleep(_TITLE_SECONDS)
+        self._title_due = False
+        self._used(self)
 
     def permission_asked(self, question: Question, request: PermissionRequest) -> None:
         """Fold a permission request into the state."""
@@ -222,9 +231,15 @@ class LiveSession:
             return False
         return not (running.cancelled if running else self.turns.last_was_cancelled)
 
-    async def log_in(self, said: str) -> bool:
-        """The agent wants a login in the middle of the session; whether there was one."""
-        return await self._logins.offer(self.agent, said)
+    @property
+    def logins(self) -> int:
+        """How many logins to the session's agent there have been."""
+        return self._logins.times(self.agent)
+
+    async def log_in(self, said: str, seen: int) -> bool:
+        """The agent wants a login in the middle of the session; whether there was one.
+        ``seen`` is what :attr:`logins` was when it was asked."""
+        return await self._logins.offer(self.agent, said, seen=seen)
 
     async def consent(self, request: PermissionRequest) -> bool:
         """Whether the user lets us do for the agent what ``request`` says."""
@@ -543,6 +558,8 @@ class LiveSession:
             return
         self.cancel_questions()
         self.ended = True
+        if self._title_due:
+            self._used(self)
         self.turns.end(reason)
         self.publish(self.state.died(reason) if reason else self.state.close())
         self.terminals.end()

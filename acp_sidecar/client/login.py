@@ -67,6 +67,10 @@ class Logins:
                 raise
         return await attempt()
 
+    def times(self, agent: Agent) -> int:
+        """How many logins to this agent there have been."""
+        return self._times.get(agent.name, 0)
+
     async def offer(self, agent: Agent, said: str, *, seen: int | None = None) -> bool:
         """Let the user choose a login and do it; whether there was one.
 

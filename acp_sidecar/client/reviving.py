@@ -19,7 +19,7 @@ from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.opening import open_session
 from acp_sidecar.client.pool import Pool
-from acp_sidecar.client.ports import Editor, Refused
+from acp_sidecar.client.ports import Editor, Refused, Severity
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Reviving:
                 return
             agent, _ = await self._pool.again(session.agent.name, session.state.cwd, say)
             try:
-                told = await self._restore(session, agent)
+                severity, told = await self._restore(session, agent)
             except BaseException:
                 await self._pool.retire(agent)
                 raise
@@ -54,10 +54,10 @@ class Reviving:
             if lost is not None:
                 told += " What it was working on when it ended was not sent again."
                 session.turns.lost = None
-            self._editor.tell("info", told)
+            self._editor.tell(severity, told)
 
-    async def _restore(self, session: LiveSession, agent: Agent) -> str:
-        """Open the session in the new process; what to tell the user."""
+    async def _restore(self, session: LiveSession, agent: Agent) -> tuple[Severity, str]:
+        """Open the session in the new process; what to tell the user, and how urgently."""
         name, info = agent.name, agent.info
         why = "cannot take up a session"
         if info.resume_session or info.load_session:
@@ -72,11 +72,13 @@ class Reviving:
                 logger.info("%s: %s", name, error)
                 why = f"could not take up this session ({error})"
             else:
-                return f"{name} was started again and has taken up this session where it was."
+                text = f"{name} was started again and has taken up this session where it was."
+                return "info", text
         await self._begin_anew(session, agent)
         return (
+            "warning",
             f"{name} was started again, but {why}: it knows nothing of the conversation so far, "
-            "which is only shown here."
+            "which is only shown here.",
         )
 
     async def _take_up(self, session: LiveSession, agent: Agent, how: str) -> None:

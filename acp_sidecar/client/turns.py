@@ -68,8 +68,13 @@ class Speaking(SessionView, Protocol):
 
     def cancel_questions(self) -> None: ...
 
-    async def log_in(self, said: str) -> bool:
-        """Offer the user a login, which the agent says it wants; whether there was one."""
+    @property
+    def logins(self) -> int:
+        """How many logins to the agent there have been."""
+
+    async def log_in(self, said: str, seen: int) -> bool:
+        """Offer the user a login, which the agent says it wants; whether there was one since
+        ``seen`` of them."""
 
     async def look_at_folders(self) -> None:
         """A prompt is about to go out: what is there before the agent is at work."""
@@ -281,12 +286,13 @@ class Turns:
     ) -> Json:
         """The answer to a prompt, sent a second time where a login was wanted and done."""
         session, agent = self._session, self._session.agent
+        seen = session.logins
         try:
             return await agent.call("session/prompt", params, on_result=over)
         except AgentError as error:
             if error.code != wire.AUTH_REQUIRED or prompt.cancelled:
                 raise
-            if not await self._log_in(prompt, error):
+            if not await self._log_in(prompt, error, seen):
                 raise
         if session.ended:
             raise AgentGone(
@@ -295,9 +301,9 @@ class Turns:
             )
         return await agent.call("session/prompt", params, on_result=over)
 
-    async def _log_in(self, prompt: Prompt, error: AgentError) -> bool:
+    async def _log_in(self, prompt: Prompt, error: AgentError, seen: int) -> bool:
         """Whether there was a login; a cancel of the turn ends it."""
-        prompt.login = asyncio.create_task(self._session.log_in(explained(error)))
+        prompt.login = asyncio.create_task(self._session.log_in(explained(error), seen))
         try:
             return await prompt.login
         except asyncio.CancelledError:

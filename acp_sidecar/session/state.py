@@ -22,7 +22,7 @@ from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
 from acp_sidecar.session.question import Elicited, Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
-from acp_sidecar.session.terminals import LIMIT, Terminal, Terminals
+from acp_sidecar.session.terminals import IN_STATE, LIMIT, Terminal, Terminals
 from acp_sidecar.session.timeline import Entry, Record, Timeline
 from acp_sidecar.session.toolcall import ToolCall
 
@@ -177,7 +177,7 @@ class Session:
             "configOptions": encode(self.config_options),
             "commands": encode(self.commands),
             "usage": self.usage and {"cost": None, **encode(self.usage)},
-            "terminals": _all_json(self.terminals),
+            "terminals": [each.to_json(IN_STATE) for each in self.terminals],
             "permissions": _all_json(self.permissions),
             "elicitations": _all_json(self.elicitations),
             "notices": _all_json(self.notices),

@@ -17,6 +17,8 @@ from acp_sidecar.session.output import Output
 
 LIMIT: Final = 8 * 1024 * 1024
 """Bytes kept of a terminal's output where nobody says how many."""
+IN_STATE: Final = 1024 * 1024
+"""Bytes of each terminal's output that the state of a session holds, its end."""
 TOTAL: Final = 4
 """All terminals of a session together keep this many times what a single one may."""
 
@@ -48,7 +50,7 @@ class Terminal:
         return self.output.text(whole=self.ended, fallback=self.fallback)
 
     def to_json(self, most: int | None = None) -> dict[str, Any]:
-        """The terminal as ``acp.session.state`` gives it, its output as a person sees it.
+        """The terminal as editors get it, its output as a person sees it.
 
         :param most: about how many bytes of the output are given, its end; None: all
         """

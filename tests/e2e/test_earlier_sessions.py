@@ -168,3 +168,23 @@ async def test_what_the_agent_has_no_more_is_forgotten(
         rows = (await editor.execute("acp.session.list"))["sessions"]
         assert [row["agentSessionId"] for row in rows] == ["S2"]
         await editor.close()
+
+
+async def test_a_flood_of_titles_is_remembered_by_its_last(
+    puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        opened = await editor.execute("acp.session.new")
+        for number in range(500):
+            puppet.update("session_info_update", title=f"Title {number}")
+        puppet.say("done")
+
+        async def heard() -> bool:
+            return bool((await editor.state())["messages"])
+
+        await editor.eventually(heard)
+        await editor.execute("acp.session.close", sessionId=opened["sessionId"])
+        (row,) = (await editor.execute("acp.session.list"))["sessions"]
+        assert row["title"] == "Title 499"
+        await editor.close()

@@ -268,6 +268,7 @@ async def test_an_agent_that_cannot_restore_begins_anew_and_that_is_said(
     assert state["agentSessionId"] == "S2"
     assert said(state, "agent") == ["answer", "who are you?"]
     assert because in told(editor)[-1]
+    assert editor.all("window/showMessage")[-1]["type"] == 2  # a warning
     assert "knows nothing of the conversation so far" in told(editor)[-1]
     assert prompts(puppet) == ["first", "lost", "next"]
 

@@ -308,7 +308,9 @@ async def test_a_file_is_the_old_or_the_new_one(
     else:
         os.kill(_agent(run), signal.SIGKILL)
     if victim == "agent":
-        assert await survivors(run.family, 3) == set()
+        # Two seconds are for what it has said and for what does not want to end; the rest is
+        # for a busy machine.
+        assert await survivors(run.family, 8) == set()
         assert await run.editor.close() == 0
     else:
         _, seconds = await run.ended()

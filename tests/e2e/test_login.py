@@ -175,6 +175,31 @@ async def test_S04_in_the_middle_of_a_session_too(editor: Editor, puppet: Puppet
     assert login.sent("session/prompt") == 4
 
 
+async def test_two_sessions_that_lose_their_login_at_once_share_the_next(
+    editor: Editor, puppet: Puppet
+) -> None:
+    login = Login(puppet, OAUTH)
+    puppet.answers["session/new"] = login.new_session
+    puppet.answers["authenticate"] = lambda params: {}
+    sessions = [await editor.execute("acp.session.new") for _ in range(2)]
+    turns = [
+        editor.start("acp.session.prompt", sessionId=one["sessionId"], text="go")[1]
+        for one in sessions
+    ]
+    for _ in turns:
+        await login.refuse("session/prompt")
+    await editor.dialog()
+    editor.click("Sign in")
+    for _ in turns:
+        prompt = await puppet.prompted()
+        puppet.say("x", prompt["params"]["sessionId"])
+        puppet.end_turn(prompt)
+    for turn in turns:
+        assert await turn == {"stopReason": "end_turn"}
+    assert len(editor.all("window/showMessageRequest")) == 1
+    assert login.sent("authenticate") == 1
+
+
 @pytest.mark.parametrize("at", ["dialog", "authenticate"])
 async def test_a_cancel_ends_a_login_too(editor: Editor, puppet: Puppet, at: str) -> None:
     login = Login(puppet, OAUTH)

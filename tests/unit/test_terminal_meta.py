@@ -51,6 +51,19 @@ def test_output_comes_in_pieces_and_ends() -> None:
     assert set(world.json["toolCalls"][0]["_meta"]) == {"terminal_info", "terminal_exit"}
 
 
+def test_the_state_holds_the_end_of_a_long_output() -> None:
+    world = World()
+    world.session.terminal_began("t", "yes", "/ws")
+    world.session.terminal_wrote("t", b"first\n" + b"y\n" * 1_000_000 + b"last\n")
+    assert told(world)["output"].endswith("\ny\nlast\n")
+    assert len(told(world)["output"]) <= 1 << 20
+    assert told(world)["truncated"]
+    terminal = world.session.terminal("t")
+    assert terminal is not None
+    assert terminal.to_json()["output"].startswith("first\n")
+    assert not terminal.to_json()["truncated"]
+
+
 def test_all_of_it_in_one_update_and_before_its_call_is_known() -> None:
     world = World()
     meta(
