@@ -126,31 +126,42 @@ def mcp_server(given: Mapping[str, Any]) -> JsonDict:
     """An MCP server as a user writes it → as version 1 wants it.
 
     ``env`` and ``headers`` may be objects, ``args`` may be missing. Raises ``ValueError``
-    where the server has neither ``command`` nor ``url``.
+    where the server has neither ``command`` nor ``url``, or they are not what they must be.
     """
     server = dict(given)
+    for name in ("name", "command", "url"):
+        if not isinstance(server.get(name, ""), str | None):
+            raise ValueError(f"'{name}' of an MCP server must be a text")  # noqa: TRY004
+    args = server.get("args") or ()
+    if not isinstance(args, list | tuple) or not all(isinstance(each, str) for each in args):
+        raise ValueError("'args' of an MCP server must be a list of texts")
     if server.get("name") is None:
         server.pop("name", None)
     transport = server.get("type")
     if transport == "stdio":
         del server["type"]
-    if transport in (None, "stdio") and "command" in server:
+    if transport in (None, "stdio") and server.get("command"):
         server.setdefault("name", str(server["command"]))
-        server["args"] = list(server.get("args") or ())
-        server["env"] = _pairs(server.get("env"))
+        server["args"] = list(args)
+        server["env"] = _pairs("env", server.get("env"))
         return server
-    if "url" in server:
+    if server.get("url"):
         server.setdefault("type", "http")
         server.setdefault("name", str(server["url"]))
-        server["headers"] = _pairs(server.get("headers"))
+        server["headers"] = _pairs("headers", server.get("headers"))
         return server
     raise ValueError("an MCP server needs a command or a url")
 
 
-def _pairs(given: Any) -> list[Any]:
+def _pairs(name: str, given: Any) -> list[Any]:
     if isinstance(given, Mapping):
         return [{"name": name, "value": str(value)} for name, value in given.items()]
-    return list(given or ())
+    pairs = given or ()
+    if not isinstance(pairs, list | tuple) or not all(isinstance(one, Mapping) for one in pairs):
+        raise ValueError(
+            f"'{name}' of an MCP server must be an object, or a list of name and value"
+        )
+    return list(pairs)
 
 
 def session_list(cwd: str | None = None, cursor: str | None = None) -> JsonDict:

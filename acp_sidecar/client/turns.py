@@ -159,14 +159,20 @@ class Turns:
         raise Refused(f"No prompt {turn_id!r} is waiting; it may have been sent already.")
 
     def edit(self, prompt: Prompt, text: str, mentioned: tuple[ContentBlock, ...] = ()) -> None:
-        """Replace the text of a waiting prompt and what it mentions; what was attached stays."""
+        """Replace the text of a waiting prompt and what it mentions; what was attached stays.
+
+        Raises :class:`Refused` where nothing would be left of it.
+        """
         old = {id(block) for block in prompt.mentioned}
         rest = [
             block
             for block in prompt.blocks
             if not isinstance(block, TextContent) and id(block) not in old
         ]
-        prompt.blocks = (TextContent(text), *rest, *mentioned)
+        if not text and not rest:
+            raise Refused("Nothing would be left to send: drop the prompt instead.")
+        words = (TextContent(text),) if text else ()
+        prompt.blocks = (*words, *rest, *mentioned)
         prompt.mentioned = mentioned
         self._session.editor.queue_changed(self._session)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.workspace.changes import Reviewed
 from acp_sidecar.workspace.ledger import NoSuchHunk
-from acp_sidecar.workspace.uris import path_to_uri, uri_to_path
+from acp_sidecar.workspace.uris import path_to_uri, uri_key, uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.client.ports import SessionView
@@ -99,6 +99,16 @@ class Review:
             raise CommandError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
         return Path(path).resolve()
 
+    def _path(self, sessions: Sequence[SessionView], uri: str) -> Path:
+        """:meth:`real`, but of what is listed the path it is kept under: a link may be in its
+        place by now. Raises :class:`CommandError`."""
+        key = uri_key(uri)
+        for session in sessions:
+            for change in _changes(session):
+                if uri_key(change.uri) == key:
+                    return change.path
+        return self.real(uri)
+
     def _with_proposed(
         self, session: SessionView, listed: Sequence[dict[str, Any]]
     ) -> list[dict[str, Any]]:
@@ -143,7 +153,7 @@ class Review:
         """
         ledger = _ledger(session)
         await session.find_unannounced()
-        path = None if uri is None else self.real(uri)
+        path = None if uri is None else self._path([session], uri)
         proposals = [
             proposal for proposal in session.proposals if path is None or proposal.path == path
         ]
@@ -205,7 +215,7 @@ class Review:
         ``proposed`` is false. The editor is told of other hunks first: those it knows are
         those of the texts.
         """
-        path = self.real(uri)
+        path = self._path(sessions, uri)
         for session in sessions if proposed else ():
             for proposal in session.proposals:
                 if proposal.path == path:

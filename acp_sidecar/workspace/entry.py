@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from attrs import define, evolve, field, frozen
 
@@ -31,6 +31,8 @@ from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
 from acp_sidecar.workspace.texts import BOM, FileText, Missing, Said
+
+_LOST_KEPT: Final = 16
 
 
 @frozen(eq=False)
@@ -139,6 +141,22 @@ class Entry:
     """The turn in which the agent took the file away, and what it was."""
     appeared: int = -1
     """The turn in which the agent made the file."""
+
+    def remember(self, state: State, key: int) -> None:
+        """Find this state again when the user brings its text back. ``key``: a hash of that."""
+        self.lost.append((key, state))
+        del self.lost[:-_LOST_KEPT]
+
+    def forget(self, kept: Collection[str], before: State) -> None:
+        """These hunks of ``before`` are kept: no text of the user's brings them back."""
+        if self.lost_since is not before:
+            self.lost.clear()
+        self.lost = [
+            (key, evolve(old, patches=tuple(each for each in old.patches if each.id not in kept)))
+            for key, old in self.lost
+            if old.whole is None or old.whole.id not in kept
+        ]
+        self.lost_since = self.state
 
 
 class Changer:

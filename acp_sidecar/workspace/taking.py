@@ -63,6 +63,7 @@ def keep(entry: Entry, chosen: Collection[str] | None) -> Part | None:
         None if pre.whole is None or pre.whole.id in ids else pre.whole,
         None if pre.origin is None or pre.origin.id in ids else pre.origin,
     )
+    entry.forget(taken, pre)
     return Part(entry, pre, entry.state, ids, reverted=False)
 
 

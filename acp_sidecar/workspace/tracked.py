@@ -37,7 +37,6 @@ log = logging.getLogger(__name__)
 _PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
 """Names of files that agents write first and then put in the place of another."""
 
-_LOST_KEPT: Final = 16
 _NO_FILES: Final = frozenset({"directory", "special", "invalid"})
 """Kinds of problems of what is no file at all."""
 
@@ -298,19 +297,23 @@ class Tracked:
         """A file says ``said`` now, by ``who``'s hand; whether that is something else than
         before. ``stamp``: of the file before."""
         old = entry.state
-        if entry.lost_since is not old or who != "user":
+        if entry.lost_since is not old:
             entry.lost.clear()
+        elif who != "user":
+            # Of what is edited unsaved the disk still says what it said.
+            unsaved = isinstance(said, FileText) and said.source == "buffer"
+            entry.lost = [each for each in entry.lost if unsaved and each[1].now.source == "disk"]
         try:
             if not same(said, old.now.get()):
                 entry.guess = None
-            state = self._as_it_was(entry, said) or self.changer.moved(entry.path, old, said, who)
+            undone = self._as_it_was(entry, said) if who == "user" else None
+            state = undone or self.changer.moved(entry.path, old, said, who)
             entry.lost_since = state
             if same(said, old.now.get()):
                 entry.state = state
                 return False
-            if who == "user" and _loses(old, state):
-                entry.lost.append((_hash(old.now.get()), old))
-                del entry.lost[:-_LOST_KEPT]
+            if who == "user" and (_loses(old, state) or _goes_unsaved(old.now.get(), said)):
+                entry.remember(old, _hash(old.now.get()))
         except FileProblem as problem:
             log.warning("%s: its changes so far are forgotten", problem)
             state = self.changer.clean(said)
@@ -362,10 +365,11 @@ class Tracked:
 
         Raises :class:`FileProblem`; then nothing has changed.
         """
-        old = entry.state.now.get()
+        before, old = entry.state, entry.state.now.get()
         said = state.now.get()
         with self.at_work(entry):
             if same(said, old):
+                entry.lost.clear()
                 self.put(entry, evolve(state, now=entry.state.now), who)
                 return
             await self._write(entry, old, said, label)
@@ -374,6 +378,10 @@ class Tracked:
             entry.last_write = self.files.last_write(entry.path)
             entry.guess = None
             self._seen_so_far(entry)
+            if before.whole is None:
+                # The user may take that back in the editor, or give it up unsaved. A file
+                # that they make anew is theirs.
+                entry.remember(before, _hash(old))
             if isinstance(actual, FileProblem):
                 self.put(entry, state, who)
                 return
@@ -383,6 +391,7 @@ class Tracked:
                 who = "user"
             state = self.changer.moved(entry.path, state, actual, "user", loosely=True)
             self.put(entry, state, who)
+            entry.lost_since = entry.state
 
     async def _write(self, entry: Entry, old: Said, said: Said, label: str) -> None:
         if isinstance(said, Missing):
@@ -485,6 +494,15 @@ def _loses(old: State, new: State) -> bool:
     return {(patch.id, patch.conflict) for patch in old.patches} != {
         (patch.id, patch.conflict) for patch in new.patches
     }
+
+
+def _goes_unsaved(old: Said, new: Said) -> bool:
+    """Whether a file that said what is on disk has unsaved changes now: they may be given up."""
+    return (
+        isinstance(old, FileText)
+        and isinstance(new, FileText)
+        and (old.source, new.source) == ("disk", "buffer")
+    )
 
 
 def _hash(said: Said) -> int:

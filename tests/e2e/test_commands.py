@@ -444,6 +444,8 @@ async def test_prompts_queue_and_the_queue_can_be_changed(
     assert await third == {"stopReason": "cancelled"}
     with pytest.raises(Refused, match=r"No prompt .* is waiting; it may have been sent already"):
         await client.execute("acp.session.queue", drop=waiting[1]["turnId"])
+    with pytest.raises(Refused, match="Nothing would be left to send: drop the prompt instead"):
+        await client.execute("acp.session.queue", edit={"turnId": waiting[0]["turnId"], "text": ""})
     dialog.click("Yes")
     assert [await first, await second] == [{"stopReason": "end_turn"}] * 2
     said = [

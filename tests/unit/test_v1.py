@@ -455,6 +455,26 @@ def test_mcp_servers_as_people_write_them() -> None:
         v1.mcp_server({"name": "nothing"})
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"command": 5}, "'command' of an MCP server must be a text"),
+        ({"command": ""}, "command or a url"),
+        ({"command": "srv", "name": 5}, "'name' of an MCP server must be a text"),
+        ({"url": ["https://x"]}, "'url' of an MCP server must be a text"),
+        ({"command": "srv", "args": "--stdio"}, "'args' of an MCP server must be a list of texts"),
+        ({"command": "srv", "args": 5}, "'args' of an MCP server must be a list of texts"),
+        ({"command": "srv", "args": [5]}, "'args' of an MCP server must be a list of texts"),
+        ({"command": "srv", "env": "A=1"}, "'env' of an MCP server must be an object"),
+        ({"command": "srv", "env": ["A=1"]}, "'env' of an MCP server must be an object"),
+        ({"url": "https://x", "headers": "A: b"}, "'headers' of an MCP server must be an object"),
+    ],
+)
+def test_mcp_servers_that_are_none(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        v1.mcp_server(given)
+
+
 def test_a_block_survives_the_way_through_us() -> None:
     raw = {
         "type": "image",
