@@ -166,7 +166,7 @@ async def _started(agent: Agent) -> Agent:
         again = await agent.again()
         if again is None:
             raise
-        print("           a program it needs is only on the login shell's PATH")
+        print(f"           not like that; it is started again {again.because}")
         return await _started(again)
     return agent
 

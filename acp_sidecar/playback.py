@@ -9,17 +9,19 @@ agent of the commands it ran.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, Final
 
 from attrs import frozen
 
-from acp_sidecar.acp import v1
+from acp_sidecar.acp import v1, v2
 from acp_sidecar.acp.decoding import DecodeError, free_form
 from acp_sidecar.acp.model import (
     UNSET,
     ContentBlock,
     ModeUpdate,
     PermissionRequest,
+    PromptAccepted,
     TerminalUpdate,
     TurnEnded,
     UnknownUpdate,
@@ -57,6 +59,8 @@ class Player:
         self._asked: dict[str, tuple[Session, str]] = {}
         self._runs: dict[str, _Call] = {}
         self._numbers = 0
+        self._wire: ModuleType = v1
+        """How the agent's version of the protocol is read."""
 
     @property
     def session(self) -> Session | None:
@@ -98,6 +102,7 @@ class Player:
             self._runs.clear()
             self._by_agent_id.clear()
             self.agent = _agent_name(record)
+            self._wire = v1
         elif isinstance(event, str) and event.startswith(_GONE):
             self._lost(event, crashed=record.get("wanted") is False)
 
@@ -146,7 +151,7 @@ class Player:
         if method == "session/update":
             self._updated(message.get("params"))
         elif method == "session/request_permission" and "id" in message:
-            self._asks(message["id"], v1.permission_request(message.get("params")))
+            self._asks(message["id"], self._wire.permission_request(message.get("params")))
         elif isinstance(method, str) and method.startswith("terminal/"):
             self._runs[repr(message.get("id"))] = _Call(method, _object(message.get("params")))
         elif method is None:
@@ -155,7 +160,7 @@ class Player:
                 self._answer(call, message)
 
     def _updated(self, params: Any) -> None:
-        agent_session_id, event = v1.session_update(params)
+        agent_session_id, event = self._wire.session_update(params)
         if isinstance(event, UnknownUpdate):
             self.problems.append(f"session/update: unknown kind {event.kind!r}")
         replay = self._is_history(agent_session_id)
@@ -164,7 +169,8 @@ class Player:
     def _is_history(self, agent_session_id: str) -> bool:
         """Whether updates for a session are what a load or fork is telling."""
         for call in self._calls.values():
-            if call.method == "session/load" and call.params.get("sessionId") == agent_session_id:
+            named = call.params.get("sessionId") == agent_session_id
+            if named and (call.method == "session/load" or call.params.get("replayFrom")):
                 return True
             if call.method == "session/fork" and not self._has_prompted(agent_session_id):
                 return True
@@ -189,12 +195,22 @@ class Player:
         if call.method in _OPENING:
             self._opened(call, result, _error_text(message) if failed else None)
         elif call.method == "session/prompt":
-            ended = TurnEnded(None) if failed else v1.stop_reason(result)
-            self._session(call.params).apply(ended)
+            self._prompt_answered(self._session(call.params), failed, result)
+        elif call.method == "initialize":
+            self._wire = v2 if _object(result).get("protocolVersion") == 2 else v1
+        elif call.method == "session/set_config_option" and not failed:
+            self._session(call.params).apply(self._wire.config_options(result))
         elif not failed:
             settle = _SETTLED.get(call.method)
             if settle is not None:
                 settle(self._session(call.params), call.params, result)
+
+    def _prompt_answered(self, session: Session, failed: bool, result: Any) -> None:
+        answer = TurnEnded(None) if failed else self._wire.prompt_answer(result)
+        if isinstance(answer, PromptAccepted):
+            session.prompt_accepted(answer.message_id)
+        else:
+            session.apply(answer)
 
     def _opened(self, call: _Call, result: Any, failure: str | None) -> None:
         asked_for = call.params.get("sessionId") if call.method in _KNOWN_ID else None
@@ -203,7 +219,7 @@ class Player:
         if failure is not None:
             self._refused(call, asked_for, failure)
             return
-        opened = v1.session_opened(result, asked_for)
+        opened = self._wire.session_opened(result, asked_for)
         session = self._session({"sessionId": opened.agent_session_id})
         self._placed(session, call.params)
         session.opened(opened)
@@ -233,7 +249,14 @@ class Player:
 
     def _new_session(self, agent_session_id: str | None) -> Session:
         session_id = f"replay-{len(self.sessions) + 1}"
-        session = Session(session_id, self.agent, "/", ("/",), agent_session_id=agent_session_id)
+        session = Session(
+            session_id,
+            self.agent,
+            "/",
+            ("/",),
+            self._wire.PROTOCOL_VERSION,
+            agent_session_id,
+        )
         self.sessions.append(session)
         return session
 
@@ -277,17 +300,12 @@ def _mode_set(session: Session, params: Mapping[str, Any], result: Any) -> None:
         session.apply(ModeUpdate(mode_id))
 
 
-def _option_set(session: Session, params: Mapping[str, Any], result: Any) -> None:
-    session.apply(v1.config_options(result))
-
-
 def _closed(session: Session, params: Mapping[str, Any], result: Any) -> None:
     session.close()
 
 
 _SETTLED: Final[Mapping[str, Callable[[Session, Mapping[str, Any], Any], None]]] = {
     "session/set_mode": _mode_set,
-    "session/set_config_option": _option_set,
     "session/close": _closed,
 }
 """What the agent's consent to a request of ours does to the session."""

@@ -132,8 +132,8 @@ def _versions(value: Any) -> tuple[int, ...]:
         raise Misfit("must be a list of protocol versions, such as [1]")
     if any(isinstance(item, bool) or not isinstance(item, int) for item in value):
         raise Misfit("must be a list of protocol versions, such as [1]")
-    if any(item != 1 for item in value):
-        raise Misfit("this version speaks protocol version 1 only; use [1]")
+    if any(item not in (1, 2) for item in value):
+        raise Misfit("this sidecar speaks protocol versions 1 and 2; use [1] or [1, 2]")
     return tuple(value)
 
 

@@ -26,8 +26,10 @@ from acp_sidecar.acp.leaves import (
     natural,
     one_of,
     refuse,
+    within,
 )
-from acp_sidecar.acp.values import UNSET, Unset, WireRule, rule_of, wire_name
+from acp_sidecar.acp.values import UNSET, Unset, WireRule
+from acp_sidecar.acp.values import Dialect as Dialect
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -37,21 +39,6 @@ class Decoder(typing.Protocol[T_co]):
     """A structure hook; the type that cattrs hands it is not needed."""
 
     def __call__(self, value: Any, _type: Any = None, /) -> T_co: ...
-
-
-@attrs.frozen
-class Dialect:
-    """What one protocol version makes of the table.
-
-    ``null_clears``: null in a three-state field clears the stored value (v2) instead of
-    leaving it (v1). ``open_enums``: a value that an enumeration does not name is kept
-    (v2) instead of taken for invalid (v1). ``keep_unknown_types``: a block of unknown
-    ``type`` is kept as it is (v2) instead of skipped (v1).
-    """
-
-    null_clears: bool
-    open_enums: bool
-    keep_unknown_types: bool
 
 
 def decoder(
@@ -77,12 +64,12 @@ def decoder(
         raise TypeError(f"{cls.__name__} cannot be filled field by field")
     attrs.resolve_types(cast(Any, cls))
     writer = _Writer(converter, dialect, cls)
-    ignored = {*ignore, "type"} if hasattr(cls, "TAG") else set(ignore)
+    ignored = {*ignore, "type"} if dialect.tag(cls) is not None else set(ignore)
     for attribute in attrs.fields(cast(Any, cls)):
         if constants and attribute.name in constants:
             writer.constant(attribute, constants[attribute.name])
-        elif rule_of(attribute).internal:
-            writer.constant(attribute, attribute.default)
+        elif dialect.rule(cls, attribute).internal:
+            writer.internal(attribute)
         elif attribute.name != "unknown":
             writer.field(attribute, strict=attribute.name in require)
     writer.unknown(ignored)
@@ -91,20 +78,36 @@ def decoder(
     return cast(Decoder[T], scope["decode"])
 
 
-def union_decoder(union: Any, converter: cattrs.Converter, dialect: Dialect) -> Decoder[Any]:
+def union_decoder(
+    union: Any,
+    converter: cattrs.Converter,
+    dialect: Dialect,
+    *,
+    keep: Callable[[Any], Any] | None = None,
+) -> Decoder[Any]:
     """The structure hook of a union: tagged classes are told apart by ``type``, what is
-    left over is tried in order.
+    left over is tried in order. ``keep`` reads what has a ``type`` that is not known, where the
+    dialect keeps it; by default it is kept as it is.
     """
-    members = [member for member in typing.get_args(union) if member is not type(None)]
+    members = [
+        member
+        for member in typing.get_args(union)
+        if member is not type(None) and member not in dialect.foreign
+    ]
     unknown = next((m for m in members if getattr(m, "KEEPS_UNKNOWN", False)), None)
-    tagged = {member.TAG: member for member in members if hasattr(member, "TAG")}
+    tags = {member: dialect.tag(member) for member in members}
+    tagged = {tag: member for member, tag in tags.items() if tag is not None}
 
     def hook_of(member: Any) -> Callable[[Any], Any]:
         return _value_decoder(Shape(member), _EXACT, converter, dialect)
 
     hooks = {tag: hook_of(member) for tag, member in tagged.items()}
     others = [hook_of(m) for m in members if m not in tagged.values() and m is not unknown]
-    keep = unknown if dialect.keep_unknown_types else None
+    if not dialect.keep_unknown_types:
+        keep = None
+    elif keep is None and unknown is not None:
+        as_it_is = unknown
+        keep = lambda value: as_it_is(free_form(value))  # noqa: E731
 
     def decode(value: Any, _type: Any = None, /) -> Any:
         if value.__class__ is dict and hooks:
@@ -114,7 +117,7 @@ def union_decoder(union: Any, converter: cattrs.Converter, dialect: Dialect) -> 
                 if hook is not None:
                     return hook(value)
                 if keep is not None:
-                    return keep(free_form(value))
+                    return keep(value)
         for attempt in others:
             try:
                 return attempt(value)
@@ -179,20 +182,23 @@ def _value_decoder(
     shape: Shape, rule: WireRule, converter: cattrs.Converter, dialect: Dialect
 ) -> Callable[[Any], Any]:
     """The decoder of one field's value, null excluded."""
+    if rule.decode is not None:
+        return rule.decode
     if shape.is_anything:
         return free_form
     if shape.items is not None:
         of_items = WireRule(choices=rule.choices)
         return array(
-            _value_decoder(shape.items, of_items, converter, dialect), skip=not rule.strict
+            _value_decoder(shape.items, of_items, converter, dialect),
+            skip=not (rule.strict or rule.exact),
         )
     if shape.is_string and rule.choices is not None and not dialect.open_enums:
         return one_of(rule.choices)
     leaf = LEAVES.get(shape.annotation)
     if leaf is integer and rule.natural:
-        return natural
+        leaf = natural
     if leaf is not None:
-        return leaf
+        return within(leaf, rule.minimum, rule.maximum)
     # Those of this module do not need the type that cattrs hands to a hook.
     return cast(Callable[[Any], Any], converter.get_structure_hook(shape.annotation))
 
@@ -207,6 +213,7 @@ class _Writer:
     def __init__(self, converter: cattrs.Converter, dialect: Dialect, cls: type) -> None:
         self._converter = converter
         self._dialect = dialect
+        self._cls = cls
         self._lines: list[str] = []
         self._known: set[str] = set()
         self._certain = 0
@@ -238,6 +245,10 @@ class _Writer:
         """An attribute that is not on the wire."""
         self._add(f"self.{attribute.name} = {self._bind(value)}")
 
+    def internal(self, attribute: attrs.Attribute[Any]) -> None:
+        """An attribute that this version never has on the wire."""
+        self._add(f"self.{attribute.name} = {self._default(attribute)}")
+
     def unknown(self, ignored: Collection[str]) -> None:
         """What is left: looked for only where the count of known keys says there is some."""
         if not self._has_unknown:
@@ -251,7 +262,8 @@ class _Writer:
 
     def field(self, attribute: attrs.Attribute[Any], *, strict: bool) -> None:
         """An attribute that is on the wire."""
-        key, rule, shape = wire_name(attribute), rule_of(attribute), shape_of(attribute.type)
+        key, rule = self._dialect.key(self._cls, attribute), self._rule(attribute)
+        shape = shape_of(attribute.type)
         target = f"self.{attribute.name}"
         self._known.add(key)
         if strict or attribute.default is attrs.NOTHING:
@@ -277,9 +289,9 @@ class _Writer:
             self._lenient("        ", target, shape, rule, default)
 
     def _strict(self, indent: str, target: str, key: str, shape: Shape, rule: WireRule) -> None:
-        if shape.is_anything:
+        if shape.is_anything and rule.decode is None:
             self._add(f"{indent}{target} = free_form(v)")
-        elif shape.is_string and self._choices(rule) is None:
+        elif shape.is_string and rule.decode is None and self._choices(rule) is None:
             self._add(f"{indent}if v.__class__ is not str: refuse({key!r}, 'a string', v)")
             if rule.non_empty:
                 self._add(f"{indent}if not v: raise DecodeError({key!r}, 'must not be empty')")
@@ -292,9 +304,9 @@ class _Writer:
     def _lenient(
         self, indent: str, target: str, shape: Shape, rule: WireRule, otherwise: str
     ) -> None:
-        if shape.is_anything:
+        if shape.is_anything and rule.decode is None:
             self._add(f"{indent}{target} = free_form(v)")
-        elif shape.is_string:
+        elif shape.is_string and rule.decode is None:
             choices = self._choices(rule)
             unknown = "" if choices is None else f" or v not in {self._bind(choices)}"
             self._add(f"{indent}if v.__class__ is not str{unknown}: {target} = {otherwise}")
@@ -303,6 +315,9 @@ class _Writer:
             decode = self._bind_decoder(shape, rule)
             self._add(f"{indent}try: {target} = {decode}(v)")
             self._add(f"{indent}except DecodeError: {target} = {otherwise}")
+
+    def _rule(self, attribute: attrs.Attribute[Any]) -> WireRule:
+        return self._dialect.rule(self._cls, attribute)
 
     def _choices(self, rule: WireRule) -> Collection[str] | None:
         return None if self._dialect.open_enums else rule.choices

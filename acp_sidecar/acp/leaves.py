@@ -133,6 +133,24 @@ def number(value: Any) -> float:
     raise DecodeError("", f"expected a number, got {named(value)}")
 
 
+def within(
+    decode: Callable[[Any], Any], minimum: float | None, maximum: float | None
+) -> Callable[[Any], Any]:
+    """``decode``, and a fault where the number is out of bounds; None: no bound."""
+    if minimum is None and maximum is None:
+        return decode
+
+    def bounded(value: Any) -> Any:
+        decoded = decode(value)
+        if minimum is not None and decoded < minimum:
+            raise DecodeError("", f"expected at least {minimum:g}")
+        if maximum is not None and decoded > maximum:
+            raise DecodeError("", f"expected at most {maximum:g}")
+        return decoded
+
+    return bounded
+
+
 def boolean(value: Any) -> bool:
     if value.__class__ is bool:
         return value

@@ -3,7 +3,7 @@
 The values here follow the semantics of protocol v2: everything with an id is an
 upsert, and a patch field has three states. ``UNSET`` leaves the stored value,
 ``None`` clears it, anything else replaces it. The wire modules
-(:mod:`acp_sidecar.acp.v1`, later ``v2``) turn messages into these values and back;
+(:mod:`acp_sidecar.acp.v1`, :mod:`acp_sidecar.acp.v2`) turn messages into these values and back;
 nothing above them asks which version is spoken.
 
 Conventions, for every class of this module:
@@ -117,6 +117,18 @@ class AudioContent:
 
 
 @frozen
+class Icon:
+    """A picture for a resource (v2)."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: tuple[str, ...] = ()
+    theme: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
 class ResourceLink:
     TAG: ClassVar[str] = "resource_link"
     uri: str
@@ -125,6 +137,7 @@ class ResourceLink:
     description: str | None = None
     mime_type: str | None = None
     size: int | None = None
+    icons: tuple[Icon, ...] = ()
     annotations: Annotations | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
@@ -198,6 +211,52 @@ class Diff:
 
 
 @frozen
+class FileChange:
+    """One file of a :class:`ChangedFiles`. ``old_path`` is that of a ``move`` or ``copy``."""
+
+    operation: str
+    """``add``, ``delete``, ``modify``, ``move`` or ``copy``."""
+    path: str
+    old_path: str | None = None
+    file_type: str | None = None
+    """After the operation: ``text``, ``binary``, ``directory``, ``symlink``, or another word."""
+    mime_type: str | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class DiffPatch:
+    """A patch as text."""
+
+    format: str
+    """``git_patch``, or another word that is not understood."""
+    text: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class ChangedFiles:
+    """A report of changed files, v2's ``diff``. Like :class:`Diff` it is never applied.
+
+    ``changes`` alone says which files it is about; ``patch`` is for showing. An operation that
+    is not known is an :class:`UnknownBlock`.
+    """
+
+    TAG: ClassVar[str] = "diff"
+    changes: tuple[FileChange | UnknownBlock, ...]
+    patch: DiffPatch | None = None
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+    @property
+    def files(self) -> tuple[FileChange, ...]:
+        """The changes that are understood."""
+        return tuple(item for item in self.changes if isinstance(item, FileChange))
+
+
+@frozen
 class TerminalContent:
     """A terminal embedded in a tool call, by its id."""
 
@@ -207,7 +266,7 @@ class TerminalContent:
     unknown: JsonObject = field(factory=dict)
 
 
-ToolCallContent: TypeAlias = Content | Diff | TerminalContent | UnknownBlock
+ToolCallContent: TypeAlias = Content | Diff | ChangedFiles | TerminalContent | UnknownBlock
 
 
 @frozen
@@ -232,11 +291,18 @@ class PermissionOption:
 
 @frozen
 class PermissionSubject:
-    """What a permission is asked for, beyond a tool call (v2 ``command``)."""
+    """What a permission is asked for (v2)."""
 
     command: str | None = None
     cwd: str | None = None
     terminal_id: str | None = None
+    tool_call_id: str | None = None
+    """The call that a ``command`` belongs to."""
+    type: str = "command"
+    """``tool_call`` (then the request has one), ``command``, or a word that is not understood."""
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+    """For a type that is not understood everything that was said, else unknown fields."""
 
 
 @frozen
@@ -246,7 +312,8 @@ class PermissionRequest:
     ``tool_call`` is the upsert the request carries, already neutral; it is applied to
     the session state like any other. Its ``tool_call_id`` is ``""`` where the agent gave
     none: then it serves the display of this question only. ``title`` and ``description``
-    are the prompt's own (v2) and never overwrite the tool call's title.
+    are the prompt's own (v2) and never overwrite the tool call's title. ``exact``: the tool
+    call is an update like any other (v2); else it empties nothing that is known.
     """
 
     agent_session_id: str
@@ -258,6 +325,7 @@ class PermissionRequest:
     subject: PermissionSubject | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    exact: bool = False
 
 
 # --- session settings --------------------------------------------------------
@@ -347,13 +415,15 @@ class CommandInput:
 class AvailableCommand:
     name: str
     description: str
-    input: CommandInput | None = None
+    input: CommandInput | UnknownBlock | None = None
+    type: str = "command"
+    """Another word: a kind of command that is not understood (v2)."""
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
     @property
     def hint(self) -> str | None:
-        return self.input.hint if self.input else None
+        return self.input.hint if isinstance(self.input, CommandInput) else None
 
 
 @frozen
@@ -448,6 +518,7 @@ class AgentInfo:
     prompt_image: bool = False
     prompt_audio: bool = False
     prompt_embedded_context: bool = False
+    mcp_stdio: bool = True
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
@@ -466,6 +537,7 @@ class SessionOpened:
     agent_session_id: str = field(metadata=wire("sessionId"))
     modes: SessionModes | None = None
     config_options: tuple[ConfigOption, ...] = ()
+    commands: tuple[AvailableCommand, ...] = field(default=(), metadata=wire("availableCommands"))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
     settled: bool = field(default=False, metadata=wire(internal=True))
@@ -562,11 +634,13 @@ class MessageChunk:
     message_id: str | None = None
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    patches_meta: bool = field(default=True, metadata=wire(internal=True))
+    """False: ``meta`` is that of this chunk alone and says nothing of the message (v2)."""
 
 
 @frozen
 class MessageUpsert:
-    role: Role
+    role: Role = field(metadata=wire(internal=True))
     message_id: str
     content: Patch[tuple[ContentBlock, ...]] = UNSET
     meta: Patch[JsonObject] = UNSET
@@ -579,6 +653,8 @@ class ToolCallUpsert:
 
     ``announces`` is true for v1's ``tool_call``: after a final status it starts a
     new entry under the same id, where an update would only add to the old one.
+    ``lasting`` is true in v2, where a call may outlive its turn: only the agent or a cancel ends
+    it, and a status that is not final takes it up again after the agent had finished it.
     """
 
     tool_call_id: str
@@ -594,6 +670,7 @@ class ToolCallUpsert:
     meta: Patch[JsonObject] = UNSET
     unknown: JsonObject = field(factory=dict)
     announces: bool = field(default=False, metadata=wire(internal=True))
+    lasting: bool = field(default=False, metadata=wire(internal=True))
 
 
 @frozen
@@ -606,10 +683,15 @@ class ToolCallContentChunk:
 
 @frozen
 class PlanUpdate:
+    """All of a plan. ``other`` is the whole content of a plan of a type that is not understood
+    (v2), ``envelope`` what v2 says beside the plan, passed on unchanged."""
+
     entries: tuple[PlanEntry, ...] = field(metadata=wire(fallback=()))
     plan_id: str = "plan"
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    other: JsonObject | None = field(default=None, metadata=wire(internal=True))
+    envelope: JsonObject = field(factory=dict, metadata=wire(internal=True))
 
 
 @frozen
@@ -653,11 +735,11 @@ class Cost:
 
 @frozen
 class UsageUpdate:
-    """Tokens in the context and the size of the context."""
+    """Tokens in the context and the size of the context. A cost once told stays."""
 
     used: int = field(metadata=wire(natural=True))
     size: int = field(metadata=wire(natural=True))
-    cost: Cost | None = None
+    cost: Patch[Cost] = UNSET
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
 
@@ -691,14 +773,25 @@ class CompactionSummaryChunk:
 
 @frozen
 class TerminalUpdate:
-    """A terminal's facts or its whole text so far; ``output`` replaces."""
+    """A terminal's facts or its whole output so far; ``output`` replaces.
+
+    Bytes are those of a terminal of the agent's (v2), text is decoded already. An
+    ``exit_status``, also an empty one, says that the command has ended.
+    """
 
     terminal_id: str
     command: Patch[str] = UNSET
     cwd: Patch[str] = UNSET
-    output: Patch[str] = UNSET
-    truncated: Patch[bool] = UNSET
+    output: Patch[str | bytes] = UNSET
+    truncated: Patch[bool] = field(default=UNSET, metadata=wire(internal=True))
     exit_status: Patch[JsonObject] = UNSET
+    size: Patch[JsonObject] = UNSET
+    """``cols`` and ``rows``."""
+    capabilities: Patch[JsonObject] = UNSET
+    meta: Patch[JsonObject] = UNSET
+    unknown: JsonObject = field(factory=dict)
+    output_envelope: JsonObject = field(factory=dict, metadata=wire(internal=True))
+    """What v2 says beside the bytes of ``output``, passed on unchanged."""
 
 
 @frozen
@@ -710,8 +803,55 @@ class TerminalOutput:
 
 
 @frozen
+class TerminalBytes:
+    """More output of a terminal of the agent's, as bytes (v2)."""
+
+    terminal_id: str
+    data: bytes
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class BackgroundTerminal:
+    TAG: ClassVar[str] = "terminal"
+    terminal_id: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class BackgroundToolCall:
+    TAG: ClassVar[str] = "tool_call"
+    tool_call_id: str
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | UnknownBlock
+
+
+@frozen
 class TurnStarted:
-    """The agent began to work: our prompt was sent, or a v2 agent says ``running``."""
+    """The agent began to work: our prompt was sent, or a v2 agent says ``running``.
+
+    ``state`` is the agent's word; one that is not understood means that it is busy.
+    ``background``: all the work that goes on beside; None where the agent does not say.
+    """
+
+    state: str = "running"
+    background: tuple[BackgroundWork, ...] | None = field(default=None, metadata=wire(exact=True))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class ActionRequired:
+    """The agent goes on only when the user has done something (v2)."""
+
+    background: tuple[BackgroundWork, ...] | None = field(default=None, metadata=wire(exact=True))
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
 
 
 @frozen
@@ -720,13 +860,22 @@ class TurnEnded:
 
     ``idle`` false: one prompt was answered (v1); what the agent left open is closed.
     ``idle`` true: the agent says that it works on nothing any more (v2), which ends every
-    turn and closes nothing.
+    turn and closes nothing. ``error`` is a JSON-RPC error object, with the reason ``error``.
     """
 
     stop_reason: str | None
     idle: bool = field(default=False, metadata=wire(internal=True))
+    error: JsonObject | None = None
+    background: tuple[BackgroundWork, ...] | None = field(default=None, metadata=wire(exact=True))
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+
+
+@frozen
+class PromptAccepted:
+    """A v2 agent took a prompt into the conversation, as this message."""
+
+    message_id: str
 
 
 @frozen
@@ -753,7 +902,9 @@ Event: TypeAlias = (
     | CompactionSummaryChunk
     | TerminalUpdate
     | TerminalOutput
+    | TerminalBytes
     | TurnStarted
+    | ActionRequired
     | TurnEnded
     | UnknownUpdate
 )

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, TypeVar
 
+from attrs import evolve
+
 from acp_sidecar.acp import model
 from acp_sidecar.acp.decoding import (
     DecodeError,
@@ -29,6 +31,7 @@ from acp_sidecar.acp.encoding import encode as encode
 from acp_sidecar.acp.encoding import encode_fields
 from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json
 from acp_sidecar.acp.permission import permission_options
+from acp_sidecar.acp.v1_requests import METHODS as METHODS
 from acp_sidecar.acp.v1_requests import OFFERED as OFFERED
 from acp_sidecar.acp.v1_requests import OURSELVES as OURSELVES
 from acp_sidecar.acp.v1_requests import PROTOCOL_VERSION as PROTOCOL_VERSION
@@ -40,6 +43,7 @@ from acp_sidecar.acp.v1_requests import initialize as initialize
 from acp_sidecar.acp.v1_requests import kill_terminal_result as kill_terminal_result
 from acp_sidecar.acp.v1_requests import logout as logout
 from acp_sidecar.acp.v1_requests import mcp_server as mcp_server
+from acp_sidecar.acp.v1_requests import offered as offered
 from acp_sidecar.acp.v1_requests import permission_outcome as permission_outcome
 from acp_sidecar.acp.v1_requests import prompt as prompt
 from acp_sidecar.acp.v1_requests import read_text_file_result as read_text_file_result
@@ -57,11 +61,24 @@ from acp_sidecar.acp.v1_requests import terminal_output_result as terminal_outpu
 from acp_sidecar.acp.v1_requests import unanswered as unanswered
 from acp_sidecar.acp.v1_requests import wait_for_exit_result as wait_for_exit_result
 from acp_sidecar.acp.v1_requests import write_text_file_result as write_text_file_result
+from acp_sidecar.acp.values import WireRule
 
 T = TypeVar("T")
 JsonDict: TypeAlias = dict[str, Any]
 
-DIALECT: Final = Dialect(null_clears=False, open_enums=False, keep_unknown_types=False)
+_HIDDEN: Final = WireRule(internal=True)
+DIALECT: Final = Dialect(
+    null_clears=False,
+    open_enums=False,
+    keep_unknown_types=False,
+    rules={
+        (model.ResourceLink, "icons"): _HIDDEN,
+        (model.AvailableCommand, "type"): _HIDDEN,
+        (model.SessionOpened, "commands"): _HIDDEN,
+        (model.ToolCallUpsert, "capabilities"): _HIDDEN,
+    },
+    foreign={model.ChangedFiles},
+)
 converter: Final = make_converter(DIALECT)
 
 
@@ -74,27 +91,32 @@ def _hook(cls: Any, **options: Any) -> Callable[[Any], Any]:
 
 _KIND: Final = ("sessionUpdate",)
 
+_usage: Final = _hook(model.UsageUpdate, ignore=_KIND)
+
+
+def _usage_update(update: Json) -> model.UsageUpdate:
+    """Without a cost there is none any more: version 1 does not say that it stays."""
+    usage: model.UsageUpdate = _usage(update)
+    return evolve(usage, cost=None) if usage.cost is UNSET else usage
+
+
 _UPDATES: Final[dict[str, Callable[[Any], Event]]] = {
     "user_message_chunk": _hook(model.MessageChunk, constants={"role": "user"}, ignore=_KIND),
     "agent_message_chunk": _hook(model.MessageChunk, constants={"role": "agent"}, ignore=_KIND),
     "agent_thought_chunk": _hook(model.MessageChunk, constants={"role": "thought"}, ignore=_KIND),
     "tool_call": _hook(
         model.ToolCallUpsert,
-        constants={"announces": True, "capabilities": UNSET},
+        constants={"announces": True},
         require=("title",),
         ignore=_KIND,
     ),
-    "tool_call_update": _hook(
-        model.ToolCallUpsert,
-        constants={"capabilities": UNSET},
-        ignore=_KIND,
-    ),
+    "tool_call_update": _hook(model.ToolCallUpsert, ignore=_KIND),
     "plan": _hook(model.PlanUpdate, constants={"plan_id": "plan"}, ignore=_KIND),
     "available_commands_update": _hook(model.CommandsUpdate, ignore=_KIND),
     "current_mode_update": _hook(model.ModeUpdate, ignore=_KIND),
     "config_option_update": _hook(model.ConfigOptionsUpdate, ignore=_KIND),
     "session_info_update": _hook(model.SessionInfoUpdate, ignore=_KIND),
-    "usage_update": _hook(model.UsageUpdate, ignore=_KIND),
+    "usage_update": _usage_update,
     "notice": _hook(model.Notice, ignore=_KIND),
     "compaction_update": _hook(model.CompactionUpdate, ignore=_KIND),
     "compaction_summary_chunk": _hook(model.CompactionSummaryChunk, ignore=_KIND),
@@ -167,7 +189,7 @@ def encode_update(event: Event) -> JsonDict:
 
 # --- requests of the agent -------------------------------------------------------
 
-_tool_call_update: Final = _hook(model.ToolCallUpsert, constants={"capabilities": UNSET})
+_tool_call_update: Final = _hook(model.ToolCallUpsert)
 _read_text_file: Final = _hook(model.ReadTextFile)
 _write_text_file: Final = _hook(model.WriteTextFile)
 _create_terminal: Final = _hook(model.CreateTerminal)
@@ -378,6 +400,10 @@ def stop_reason(result: Json) -> model.TurnEnded:
         meta=free_form(meta) if isinstance(meta, dict) else None,
         unknown=free_form({key: value for key, value in result.items() if key not in known}),
     )
+
+
+prompt_answer: Final = stop_reason
+"""The answer to ``session/prompt``."""
 
 
 # --- content blocks -------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from attrs import evolve
+
 from acp_sidecar import __version__
 from acp_sidecar.acp import model
 from acp_sidecar.acp.encoding import encode
@@ -41,6 +43,15 @@ OFFERED: Final = model.ClientCapabilities(
     meta={**TERMINAL_META, **LOGIN_META},
 )
 """What this client implements for every agent and editor."""
+METHODS: Final[Mapping[str, str]] = {}
+"""Methods that this version calls otherwise than this code does: none."""
+
+
+def offered(*, terminals: bool) -> model.ClientCapabilities:
+    """What an agent is told that we can do; ``terminals``: also to run its commands."""
+    return evolve(OFFERED, terminal=terminals)
+
+
 OURSELVES: Final = model.Implementation("acp-sidecar", __version__, "ACP sidecar")
 
 

@@ -1,4 +1,5 @@
-"""The three states of a field, and what a declaration can say about its wire form.
+"""The three states of a field, what a declaration can say about its wire form, and what one
+protocol version says otherwise.
 
 Small things that :mod:`acp_sidecar.acp.model` declares fields with and
 :mod:`acp_sidecar.acp.decoding` and :mod:`acp_sidecar.acp.encoding` read.
@@ -7,7 +8,7 @@ Small things that :mod:`acp_sidecar.acp.model` declares fields with and
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -46,11 +47,16 @@ class WireRule:
     choices: Collection[str] | None = None
     fallback: Any = UNSET
     natural: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
     non_empty: bool = False
     null_clears: bool = False
     strict: bool = False
+    exact: bool = False
     always: bool = False
     internal: bool = False
+    decode: Callable[[Any], Any] | None = None
+    encode: Callable[[Any], Any] | None = None
 
 
 def wire(
@@ -62,6 +68,7 @@ def wire(
     non_empty: bool = False,
     null_clears: bool = False,
     strict: bool = False,
+    exact: bool = False,
     always: bool = False,
     internal: bool = False,
 ) -> dict[str, WireRule]:
@@ -74,6 +81,7 @@ def wire(
     ``non_empty``: a string that must not be empty.
     ``null_clears``: null clears a three-state field in every protocol version.
     ``strict``: null falls back to the default, anything else invalid is a fault.
+    ``exact``: an invalid item costs the whole array.
     ``internal``: never on the wire; what reads a message knows it.
     ``always``: written as null where there is no value, instead of left out.
     """
@@ -85,6 +93,7 @@ def wire(
         non_empty=non_empty,
         null_clears=null_clears,
         strict=strict,
+        exact=exact,
         always=always,
         internal=internal,
     )
@@ -101,12 +110,45 @@ def rule_of(attribute: attrs.Attribute[Any]) -> WireRule:
     return rule
 
 
-def wire_name(attribute: attrs.Attribute[Any]) -> str:
-    """The key of a field on the wire: camel case, ``_meta`` for ``meta``."""
-    rule = rule_of(attribute)
-    if rule.name is not None:
-        return rule.name
-    if attribute.name == "meta":
-        return "_meta"
-    head, *tail = attribute.name.split("_")
-    return head + "".join(part.capitalize() for part in tail)
+@attrs.frozen(eq=False)
+class Dialect:
+    """What one protocol version makes of the table.
+
+    ``null_clears``: null in a three-state field clears the stored value (v2) instead of
+    leaving it (v1). ``open_enums``: a value that an enumeration does not name is kept
+    (v2) instead of taken for invalid (v1). ``keep_unknown_types``: a block of unknown
+    ``type`` is kept as it is (v2) instead of skipped (v1). ``rules`` replace those that fields
+    were declared with, by class and attribute; of a rule with ``decode`` and ``encode`` these
+    read and write the value, null excluded. ``tags`` are values of ``type`` that differ from
+    the class's ``TAG``. ``foreign`` are classes that this version has no word for.
+    """
+
+    null_clears: bool = False
+    open_enums: bool = False
+    keep_unknown_types: bool = False
+    rules: Mapping[tuple[type, str], WireRule] = attrs.field(factory=dict)
+    tags: Mapping[type, str] = attrs.field(factory=dict)
+    foreign: Collection[type] = ()
+
+    def rule(self, cls: type, attribute: attrs.Attribute[Any]) -> WireRule:
+        """The rule of a field of ``cls``."""
+        return self.rules.get((cls, attribute.name)) or rule_of(attribute)
+
+    def key(self, cls: type, attribute: attrs.Attribute[Any]) -> str:
+        """The key of a field on the wire: camel case, ``_meta`` for ``meta``."""
+        name = self.rule(cls, attribute).name
+        if name is not None:
+            return name
+        if attribute.name == "meta":
+            return "_meta"
+        head, *tail = attribute.name.split("_")
+        return head + "".join(part.capitalize() for part in tail)
+
+    def tag(self, cls: type) -> str | None:
+        """The value of ``type`` that tells ``cls`` apart; None where nothing does."""
+        tag: str | None = self.tags.get(cls) or getattr(cls, "TAG", None)
+        return tag
+
+
+NEUTRAL: Final = Dialect()
+"""The model's own names, for what is shown."""

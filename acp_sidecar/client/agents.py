@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from attrs import evolve
-
-from acp_sidecar.acp import v1
+from acp_sidecar.acp import v1, v2
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import AgentInfo, Event, Json
+from acp_sidecar.acp.model import AgentInfo, ClientCapabilities, Event, Json
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
 from acp_sidecar.agents.exits import StderrLines
@@ -39,6 +38,10 @@ _NOT_FOUND: Final = 127
 
 def unheard(text: str) -> None:
     """Nobody wants to know."""
+
+
+_WIRES: Final[Mapping[int, ModuleType]] = {1: v1, 2: v2}
+"""The module that speaks each version of the protocol. Both have the same functions."""
 
 
 class Inbox(Protocol):
@@ -99,14 +102,23 @@ class Agent:
         *,
         finder: Finder | None = None,
         command: Command | None = None,
+        versions: Sequence[int] = (),
     ) -> None:
-        """``command`` is what is started where it has been found already."""
+        """``command`` is what is started where it has been found already. ``versions`` are those
+        of the protocol that are offered, by default those of the settings.
+        """
         self.name = entry.name
         self.key = (entry.name, cwd)
-        self.wire = v1
-        self.info = AgentInfo(protocol_version=v1.PROTOCOL_VERSION)
-        self.offered = evolve(v1.OFFERED, terminal=settings.terminals_enabled)
+        self.versions = tuple(versions or settings.protocol_versions)
+        self.wire = _WIRES[max(self.versions)]
+        """How the version is spoken that is offered to this process; no other is."""
+        self.info = AgentInfo(protocol_version=self.wire.PROTOCOL_VERSION)
+        self.offered: ClientCapabilities = self.wire.offered(terminals=settings.terminals_enabled)
         """What this agent is told that we can do."""
+        self.declined = False
+        """Whether it does not speak that version, and an older one is offered too."""
+        self.because = ""
+        """Why this is not the first process that was tried, for people."""
         self.gone: AgentGone | None = None
         self.process: AgentProcess | None = None
         self._entry = entry
@@ -195,17 +207,25 @@ class Agent:
                 say(last)
 
     async def again(self) -> Agent | None:
-        """This agent once more, with the login shell's PATH; None where that cannot help.
+        """This agent once more; None where that cannot help.
 
-        For one that ended because a program it needs was not found.
+        With the login shell's PATH, where it ended because a program it needs was not found.
+        With an older version of the protocol, where it does not speak the one that was offered:
+        what it was told of us in the newer one's words it cannot have understood.
         """
+        if self.declined:
+            older = [each for each in self.versions if each < self.wire.PROTOCOL_VERSION]
+            return self._once_more(self._command, older, f"with protocol version {max(older)}")
         process = self.process
         if self._command is None or process is None or process.returncode != _NOT_FOUND:
             return None
         command = await self._finder.find_again(self._entry, self.key[1], self._command)
         if command is None:
             return None
-        return Agent(
+        return self._once_more(command, self.versions, "with the login shell's PATH")
+
+    def _once_more(self, command: Command | None, versions: Sequence[int], because: str) -> Agent:
+        agent = Agent(
             self._entry,
             self.key[1],
             self._settings,
@@ -213,16 +233,25 @@ class Agent:
             self._recording,
             finder=self._finder,
             command=command,
+            versions=versions,
         )
+        agent.because = because
+        return agent
 
     async def _greet(self) -> AgentInfo:
         request = self.wire.initialize(self.offered)
+        older = any(each < self.wire.PROTOCOL_VERSION for each in self.versions)
         try:
-            info = self.wire.initialize_result(await self.ask("initialize", request))
+            info: AgentInfo = self.wire.initialize_result(await self.ask("initialize", request))
         except (AgentError, AgentGone, DecodeError) as error:
+            process = self.process
+            found = process is None or process.returncode != _NOT_FOUND
+            self.declined = older and found
             raise AgentUnusable(
                 f"{self.name} ({self.command_line}) cannot be used: {explained(error)}"
             ) from error
+        spoken = self.wire.PROTOCOL_VERSION
+        self.declined = info.protocol_version != spoken and info.protocol_version in self.versions
         if info.protocol_version != self.wire.PROTOCOL_VERSION:
             raise AgentUnusable(
                 f"{self.name} speaks protocol version {info.protocol_version}; this sidecar "
@@ -275,7 +304,8 @@ class Agent:
         timeout: float | None = None,
         on_result: Callable[[Json], None] | None = None,
     ) -> Json:
-        """Ask the agent; see :meth:`Connection.call`."""
+        """Ask the agent; see :meth:`Connection.call`. ``method`` is version 1's name of it."""
+        method = self.wire.METHODS.get(method, method)
         return await self.connection.call(method, params, timeout=timeout, on_result=on_result)
 
     async def ask(

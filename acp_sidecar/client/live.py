@@ -12,6 +12,8 @@ from weakref import WeakValueDictionary
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
+    ActionRequired,
+    ChangedFiles,
     CompactionSummaryChunk,
     CompactionUpdate,
     ConfigOptionsUpdate,
@@ -24,12 +26,16 @@ from acp_sidecar.acp.model import (
     Notice,
     PermissionRequest,
     PlanUpdate,
+    TerminalBytes,
     TerminalOutput,
     TerminalUpdate,
     ToolCallContentChunk,
     ToolCallUpsert,
+    TurnEnded,
+    TurnStarted,
     given,
 )
+from acp_sidecar.acp.reports import GIT_PATCH
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
@@ -51,14 +57,15 @@ from acp_sidecar.session.state import Session
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.gitpatch import PatchError, parse
 from acp_sidecar.workspace.ledger import Ledger
+from acp_sidecar.workspace.patchnames import authorise
 from acp_sidecar.workspace.proposal import Proposal
 from acp_sidecar.workspace.roots import PathRefused, Roots
 from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.elicitation import Action, Elicitation
-    from acp_sidecar.acp.model import TurnEnded
     from acp_sidecar.client.elicitation import Elicitations
     from acp_sidecar.client.login import Logins
     from acp_sidecar.client.ports import Editor
@@ -84,6 +91,7 @@ _HISTORY: Final = (
     CompactionSummaryChunk,
     TerminalUpdate,
     TerminalOutput,
+    TerminalBytes,
 )
 """What an event tells that belongs to the conversation, and not beside it."""
 
@@ -172,6 +180,10 @@ class LiveSession:
         """Fold an event of the agent's, in order of arrival."""
         self.heard += 1
         if self.told_again and isinstance(event, _HISTORY):
+            return
+        if isinstance(event, TurnStarted | ActionRequired | TurnEnded):
+            self.publish(self.state.apply(event))
+            self.turns.agent_is(event)
             return
         before = (self.state.modes, self.state.config_options)
         self.publish(self.state.apply(event, replay=self.quiet))
@@ -367,6 +379,8 @@ class LiveSession:
             self.review_soon()
         if self.ledger is None or not isinstance(event, ToolCallUpsert):
             if self.ledger is not None and event is not None:
+                if isinstance(event.content, ChangedFiles):
+                    self._note_changes(event.content)
                 self.review_soon()
             return
         for location in given(event.locations, ()):
@@ -376,6 +390,8 @@ class LiveSession:
         for item in given(event.content, ()):
             if isinstance(item, Diff):
                 self._note_diff(item)
+            elif isinstance(item, ChangedFiles):
+                self._note_changes(item)
         new = _new_file(change.tool_call) if given(event.status, "") == "completed" else None
         if new is not None:
             self._note_diff(new)
@@ -386,6 +402,27 @@ class LiveSession:
         real = self.touch(diff.path, late=True)
         if self.ledger is not None and real is not None:
             self.ledger.diff_reported(real, diff.old_text, diff.new_text)
+
+    def _note_changes(self, report: ChangedFiles) -> None:
+        """A v2 diff: its changes say which files, its patch what is new in them."""
+        announced: dict[str, Path] = {}
+        for file in report.files:
+            for path in (file.path, file.old_path):
+                real = None if path is None else self.touch(path, late=True)
+                if path is not None and real is not None:
+                    announced[path] = real
+        patch = report.patch
+        if self.ledger is None or patch is None or patch.format != GIT_PATCH:
+            return
+        try:
+            told = authorise(parse(patch.text), announced, base=self.state.cwd)
+        except PatchError as error:
+            self.editor.tell("log", f"{visible(self.agent_name)}: {visible(str(error))}")
+            return
+        for patched in told:
+            real = announced.get(patched.path or patched.old_path or "")
+            if real is not None:
+                self.ledger.patch_reported(real, patched.patch)
 
     def command_began(self, terminal_id: str) -> None:
         """A command of the agent's begins to run here."""

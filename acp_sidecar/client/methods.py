@@ -107,9 +107,7 @@ class Routes:
 
     def request(self, agent: Agent, request: IncomingRequest) -> None:
         answer = _METHODS.get(request.method)
-        if answer is None or (
-            request.method.startswith("terminal/") and not agent.offered.terminal
-        ):
+        if answer is None or not _is_offered(request.method, agent):
             request.error(
                 wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
             )
@@ -126,6 +124,8 @@ class Routes:
             logger.info("%s: elicitation/complete cannot be read: %s", agent.name, error)
 
     def ended(self, agent: Agent, reason: AgentGone) -> None:
+        for session in self.sessions_of(agent):
+            session.turns.agent_gone(reason)
         self._ended(agent, reason)
         self._closed.pop(agent, None)
 
@@ -204,6 +204,12 @@ class Routes:
                 {"sessionId": agent_session_id},
             )
         return session
+
+
+def _is_offered(method: str, agent: Agent) -> bool:
+    if method.startswith("terminal/"):
+        return agent.offered.terminal
+    return not method.startswith("fs/") or agent.offered.read_text_file
 
 
 _METHODS: Final[Mapping[str, Callable[[Routes, Agent, IncomingRequest], None]]] = {

@@ -111,11 +111,7 @@ class Opening:
         """
         running, cwd = await self._pool.agent(agent, cwd, say)
         asked, how = how, way(running, how)
-        build = {
-            "load": running.wire.session_load,
-            "resume": running.wire.session_resume,
-            "fork": running.wire.session_fork,
-        }[how]
+        build = getattr(running.wire, f"session_{how}")
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             dirs = running.info.additional_directories

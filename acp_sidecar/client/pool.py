@@ -69,6 +69,8 @@ class Pool:
         self._finder = Finder()
         self._agents: dict[tuple[str, str], Agent] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+        self._versions: dict[str, tuple[int, ...]] = {}
+        """The versions that an agent was started with again, having declined a newer one."""
         self._crashes: dict[tuple[str, str], list[float]] = {}
         """When an agent in a folder has ended by itself, by the loop's clock."""
         self._asked: Counter[Agent] = Counter()
@@ -104,6 +106,7 @@ class Pool:
                     self._inbox,
                     self._recordings(name),
                     finder=self._finder,
+                    versions=self._versions_for(name, settings),
                 )
                 self._editor.tell("log", f"Starting {name} in {cwd}: {agent.command_line}")
                 agent = await self._started(agent, say)
@@ -141,8 +144,15 @@ class Pool:
             raise
         else:
             return agent
-        self._editor.tell("log", f"Starting {agent.name} again with the login shell's PATH")
+        if agent.declined:
+            self._versions[agent.name] = again.versions
+        self._editor.tell("log", f"Starting {agent.name} again {again.because}")
         return await self._started(again, say)
+
+    def _versions_for(self, name: str, settings: Settings) -> tuple[int, ...]:
+        """What is offered: of the settings' versions those that the agent did not decline."""
+        spoken = self._versions.get(name, settings.protocol_versions)
+        return tuple(each for each in settings.protocol_versions if each in spoken)
 
     def give(self, name: str, env: Mapping[str, str]) -> None:
         """From its next start on this agent has these variables, laid over its settings'."""
@@ -202,6 +212,7 @@ class Pool:
             raise AgentUnusable(f"No agent {name!r} is known.")
         for each in running:
             await self._end(each)
+        self._versions.pop(name, None)
         for key in [key for key in self._crashes if key[0] == name]:
             del self._crashes[key]
         return len(running)

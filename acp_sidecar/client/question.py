@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 from attrs import evolve, field, frozen
 
+from acp_sidecar.acp.convert import content_to_v1
 from acp_sidecar.acp.model import (
     UNSET,
     Content,
@@ -110,7 +111,7 @@ def question(
     kind = given(call.kind, stored_kind) or "other"
     title = given(call.title, None) or stored_title
     raw_input = call.raw_input if _says(given(call.raw_input, None)) else stored_raw_input
-    content = given(call.content, ()) or stored_content
+    content = content_to_v1(given(call.content, ()) or stored_content)
     locations = given(call.locations, ()) or stored_locations
     subject = request.subject
     command = (subject.command if subject else None) or command_of(raw_input)

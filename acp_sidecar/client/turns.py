@@ -1,7 +1,8 @@
 """Prompts and turns of one session: one at a time, the rest waits in order.
 
 Agents differ on a second prompt during a turn (merged, steered in, refused, never
-answered), so it is never sent: it waits here. ACP, "Prompt Turn".
+answered), so it is never sent: it waits here. ACP, "Prompt Turn"; v2, "Prompt Lifecycle", where
+a turn ends when the agent says that it is idle.
 """
 
 from __future__ import annotations
@@ -16,11 +17,20 @@ from attrs import define, evolve, field
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import ContentBlock, Json, TextContent, TurnEnded
+from acp_sidecar.acp.model import (
+    ActionRequired,
+    ContentBlock,
+    Json,
+    PromptAccepted,
+    TextContent,
+    TurnEnded,
+    TurnStarted,
+)
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import LoginNeeded, explained
 from acp_sidecar.client.offering import RESTART, ignored_cancel
 from acp_sidecar.client.ports import Editor, Refused, SessionView
+from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
     from acp_sidecar.client.agents import Agent
@@ -104,6 +114,12 @@ class Prompt:
     """Whether the user is being asked to end the agent for it."""
     number: int | None = None
     tasks: list[asyncio.Task[None]] = field(factory=list)
+    taken: asyncio.Future[TurnEnded] | None = None
+    """The end of the turn, where the answer to the prompt is not yet that (v2)."""
+    worked: bool = False
+    """Whether the agent was at work since the prompt was sent."""
+    early: TurnEnded | None = None
+    """What the agent said of the end before it answered the prompt."""
     login: asyncio.Task[bool] | None = None
     """The login that the agent wants before it answers."""
 
@@ -213,6 +229,45 @@ class Turns:
             session.tasks.start(self._watch_cancel(prompt), name="watch over a cancelled turn")
         )
 
+    def agent_is(self, event: TurnStarted | ActionRequired | TurnEnded) -> None:
+        """The agent says that it works, or that it does not any more (v2).
+
+        That ends the turn of a prompt which it has taken, if it worked since. Else it may be a
+        word about something else that came in between: only one that names a reason counts.
+        """
+        prompt = self.running
+        if prompt is None or prompt.number is None:
+            return
+        if not isinstance(event, TurnEnded):
+            prompt.worked, prompt.early = True, None
+        elif prompt.worked or event.stop_reason is not None:
+            if prompt.taken is None:
+                prompt.early = event if prompt.worked else None
+            else:
+                self._idle(prompt, event)
+
+    def agent_gone(self, error: AgentGone) -> None:
+        """Nothing more is heard of the agent."""
+        taken = self.running.taken if self.running is not None else None
+        if taken is not None and not taken.done():
+            taken.set_exception(error)
+
+    def _idle(self, prompt: Prompt, event: TurnEnded) -> None:
+        if prompt.taken is not None and not prompt.taken.done():
+            prompt.taken.set_result(event)
+            if not self._session.answers.busy:
+                self._finish(prompt, *_ending(self._session.agent, event))
+
+    def _taken(self, prompt: Prompt, accepted: PromptAccepted) -> None:
+        """The answer says that the prompt is in the conversation; its end is still to come."""
+        if prompt.taken is not None or self.running is not prompt:
+            return
+        prompt.taken = asyncio.get_running_loop().create_future()
+        prompt.taken.add_done_callback(_retrieve)
+        self._session.state.prompt_accepted(accepted.message_id)
+        if prompt.early is not None:
+            self._idle(prompt, prompt.early)
+
     def end(self, reason: str | None) -> None:
         """The session ends: its prompts fail with ``reason``, or are cancelled without one."""
         waiting, self._waiting = self._waiting, []
@@ -266,14 +321,21 @@ class Turns:
 
         def over(result: Json) -> None:
             # What comes right after the answer belongs to the turn no more.
-            if not session.answers.busy:
-                self._finish(prompt, agent.wire.stop_reason(result), None)
+            answer = agent.wire.prompt_answer(result)
+            if isinstance(answer, PromptAccepted):
+                self._taken(prompt, answer)
+            elif not session.answers.busy:
+                self._finish(prompt, answer, None)
 
         try:
             result = await self._answer(prompt, params, over)
             # What the agent asked for before it ended its turn is done before the turn is.
+            answer = agent.wire.prompt_answer(result)
+            if isinstance(answer, PromptAccepted):
+                self._taken(prompt, answer)
+                answer = await prompt.taken if prompt.taken is not None else TurnEnded(None)
             await session.answers.settle(_SETTLE_SECONDS)
-            ended = agent.wire.stop_reason(result)
+            ended, failure = _ending(agent, answer)
         except AgentError as error:
             failure = _refused(agent, error)
         except (AgentGone, Refused) as error:
@@ -329,7 +391,7 @@ class Turns:
             ended, failure = TurnEnded("cancelled"), None
         elif ended is not None and ended.stop_reason is None:
             ended = evolve(ended, stop_reason="end_turn")
-        if not prompt.given_up:
+        if not prompt.given_up and not (ended is not None and ended.idle):
             session.publish(session.state.apply(ended or TurnEnded(None)))
         logger.info(
             "%s: the turn ends: %s", session.agent_name, ended.stop_reason if ended else "failed"
@@ -397,6 +459,14 @@ class Turns:
         if choice == RESTART and self.running is prompt:
             agent = self._session.agent
             self._session.tasks.start(agent.stop(), name=f"end of {agent.name}")
+
+
+def _ending(agent: Agent, ended: TurnEnded) -> tuple[TurnEnded, str | None]:
+    """How a turn ended, and what to tell of it where something failed."""
+    if ended.stop_reason != "error":
+        return ended, None
+    said = visible(str(ended.error["message"])) if ended.error else "it does not say why"
+    return ended, f"{agent.name} could not go on with the turn: {said}"
 
 
 def _refused(agent: Agent, error: AgentError) -> str:

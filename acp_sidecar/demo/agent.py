@@ -147,7 +147,7 @@ class Agent:
 
     def _new(self, params: dict[str, Json]) -> Json:
         session = Session(
-            f"demo-{uuid.uuid4().hex[:12]}", *_folders(params), peer=self._peer, pace=self._pace
+            f"demo-{uuid.uuid4().hex[:12]}", *folders(params), peer=self._peer, pace=self._pace
         )
         self._sessions[session.session_id] = session
         return {"sessionId": session.session_id, **session.settings()}
@@ -163,7 +163,7 @@ class Agent:
 
     def _reopened(self, params: dict[str, Json]) -> Session:
         session = self._session(params)
-        session.cwd, session.additional = _folders(params)
+        session.cwd, session.additional = folders(params)
         return session
 
     def _list(self, params: dict[str, Json]) -> Json:
@@ -237,7 +237,7 @@ class Agent:
         turn.add_done_callback(ended)
 
 
-def _folders(params: dict[str, Json]) -> tuple[Path, tuple[Path, ...]]:
+def folders(params: dict[str, Json]) -> tuple[Path, tuple[Path, ...]]:
     """cwd and additional directories of a session, checked."""
     additional = params.get("additionalDirectories") or []
     if not isinstance(additional, list):
@@ -277,18 +277,21 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _agent(protocol: int, pace: float) -> Agent:
+    if protocol == PROTOCOL_VERSION:
+        return Agent(Peer(STDOUT), pace)
+    # It is built on this one.
+    from acp_sidecar.demo.second import SecondAgent, SecondPeer
+
+    return SecondAgent(SecondPeer(STDOUT), pace)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the agent until stdin ends; the exit status. ``arguments`` default to ``sys.argv``."""
     args = _parser().parse_args(arguments)
-    if args.protocol != PROTOCOL_VERSION:
-        print(
-            f"demo-agent: protocol {args.protocol} is not spoken yet; leave out --protocol",
-            file=sys.stderr,
-        )
-        return 2
     sys.stdout = sys.stderr  # a stray print must not end up between two messages
     try:
-        asyncio.run(Agent(Peer(STDOUT), args.pace).serve(STDIN))
+        asyncio.run(_agent(args.protocol, args.pace).serve(STDIN))
     except KeyboardInterrupt:
         return 130
     return 0

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
-from acp_sidecar.acp.model import Diff, Location, ToolCallContentChunk, ToolCallUpsert, given
+from acp_sidecar.acp.model import (
+    ChangedFiles,
+    Diff,
+    Location,
+    ToolCallContentChunk,
+    ToolCallUpsert,
+    given,
+)
+from acp_sidecar.acp.reports import diffs as diffs_of
 from acp_sidecar.session.change import Change, ToolCallChanged
 from acp_sidecar.workspace.roots import PathRefused
 from acp_sidecar.workspace.roots import Place as WorkspacePlace
@@ -347,10 +355,17 @@ def _places(change: ToolCallChanged) -> Sequence[Location]:
         content = (event.content,)
     if any(location.line is not None for location in change.tool_call.locations):
         return ()
-    return tuple(Location(item.path) for item in content if isinstance(item, Diff))
+    paths = [item.path for item in content if isinstance(item, Diff)]
+    for item in content:
+        if isinstance(item, ChangedFiles):
+            paths += [file.path for file in item.files if file.operation != "delete"]
+    return tuple(Location(path) for path in paths)
 
 
 def _diff_at(location: Location, content: Sequence[object]) -> Diff | None:
     """What is changed at a place whose line the agent does not name."""
-    diffs = [item for item in content if isinstance(item, Diff) and item.path == location.path]
+    told: list[object] = []
+    for item in content:
+        told += diffs_of(item) if isinstance(item, ChangedFiles) else [item]
+    diffs = [item for item in told if isinstance(item, Diff) and item.path == location.path]
     return diffs[-1] if diffs and location.line is None else None

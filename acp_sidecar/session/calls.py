@@ -1,7 +1,7 @@
 """The tool calls of a session: how they come up, go on and are closed.
 
 A call is created by whatever names it first: ``tool_call``, ``tool_call_update`` or a
-permission request. An update that says nothing worth showing keeps a placeholder, which
+permission request. A v1 update that says nothing worth showing keeps a placeholder, which
 comes up when there is something to show. An agent may use an id again: a second
 announcement after a final status is another call.
 """
@@ -21,6 +21,7 @@ class Calls:
         self._timeline = timeline
         self._latest: dict[str, ToolCall] = {}
         self._open: dict[str, ToolCall] = {}
+        self._background: frozenset[str] = frozenset()
 
     def get(self, tool_call_id: str) -> ToolCall | None:
         """The latest call with this id, placeholders included."""
@@ -42,7 +43,7 @@ class Calls:
         return None if known is not None and not known.open and known.turn != turn else known
 
     def asked(self, event: ToolCallUpsert, turn: int) -> list[Change]:
-        """Fold the tool call that a permission request carries.
+        """Fold the tool call that a v1 permission request carries.
 
         It empties nothing that is stored.
         """
@@ -52,14 +53,26 @@ class Calls:
     def chunk(self, event: ToolCallContentChunk, turn: int) -> list[Change]:
         """Fold one more piece of a call's content."""
         tool_call = self._latest.get(event.tool_call_id) or self._new(event.tool_call_id, turn)
+        tool_call.lasting = True
         tool_call.content.append(event.content)
         return self._show(tool_call, event, announced=False)
 
-    def close(self, status: str) -> list[Change]:
-        """Close every open call in the agent's stead, except those in the background."""
+    def in_background(self, ids: frozenset[str]) -> list[Change]:
+        """Exactly the calls with these ids go on in the background."""
+        changed = self._background ^ ids
+        self._background = ids
+        calls = [call for each in sorted(changed) if (call := self._latest.get(each)) is not None]
+        for call in calls:
+            call.background = call.tool_call_id in ids
+        return [ToolCallChanged(call, None, created=False) for call in calls if call.shown]
+
+    def close(self, status: str, *, lasting: bool = True) -> list[Change]:
+        """Close every open call in the agent's stead, except those in the background and,
+        unless ``lasting``, those that may outlive their turn.
+        """
         changes: list[Change] = []
         for key, tool_call in list(self._open.items()):
-            if tool_call.background:
+            if tool_call.background or (tool_call.lasting and not lasting):
                 continue
             del self._open[key]
             tool_call.close(status)
@@ -79,14 +92,17 @@ class Calls:
             tool_call = self._new(event.tool_call_id, turn)
         tool_call.patch(event, keep_stored=keep_stored)
         tool_call.announced = tool_call.announced or event.announces
-        if not tool_call.open:
+        if tool_call.open:
+            self._open[tool_call.key] = tool_call
+        else:
             self._open.pop(tool_call.key, None)
-        return self._show(tool_call, event, announced=event.announces)
+        return self._show(tool_call, event, announced=event.announces or event.lasting)
 
     def _new(self, tool_call_id: str, turn: int) -> ToolCall:
         key = f"toolCall:{tool_call_id}"
         times = self._timeline.count(key)
         tool_call = ToolCall(tool_call_id, turn, key if times == 1 else f"{key}#{times}")
+        tool_call.background = tool_call_id in self._background
         self._latest[tool_call_id] = self._open[tool_call.key] = tool_call
         return tool_call
 

@@ -41,6 +41,11 @@ class Echo:
         """Whether pieces are held back."""
         return bool(self._held)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all of the prompt was echoed."""
+        return self._seen == len(self._text) and not self._others
+
     def takes(self, chunk: MessageChunk) -> bool:
         """Whether ``chunk`` is, as far as can be told now, a piece of the echo."""
         block = chunk.content
@@ -69,6 +74,17 @@ class Echo:
         if held:
             self._seen = 0
         return held
+
+
+def says_the_same(one: Iterable[ContentBlock], other: Iterable[ContentBlock]) -> bool:
+    """Whether two messages say the same, white space and what is said about blocks aside."""
+    return _essence(one) == _essence(other)
+
+
+def _essence(blocks: Iterable[ContentBlock]) -> tuple[str, list[ContentBlock]]:
+    all_blocks = list(blocks)
+    text = "".join(block.text for block in all_blocks if isinstance(block, TextContent))
+    return _squeezed(text), [_bare(b) for b in all_blocks if not isinstance(b, TextContent)]
 
 
 def _squeezed(text: str) -> str:

@@ -71,6 +71,8 @@ class Message:
     """Unique among all entries of the session."""
     closed: bool = False
     """Takes no more chunks without an id: what the user sent, which is complete."""
+    provisional: bool = False
+    """What the user sent, until the agent says how it stands in the conversation."""
     meta: JsonObject | None = None
     blocks: Blocks = field(factory=Blocks)
 

@@ -31,8 +31,10 @@ class Permission:
 
     @property
     def tool_call_id(self) -> str | None:
-        tool_call = self.request.tool_call
-        return (tool_call.tool_call_id or None) if tool_call else None
+        tool_call, subject = self.request.tool_call, self.request.subject
+        if tool_call is not None and tool_call.tool_call_id:
+            return tool_call.tool_call_id
+        return subject.tool_call_id if subject is not None else None
 
     def to_json(self) -> dict[str, Any]:
         """The request as ``acp.session.state`` gives it."""
@@ -45,6 +47,7 @@ class Permission:
             "optionId": self.option_id,
             "title": self.request.title,
             "description": self.request.description,
+            "subject": encode(self.request.subject),
             "turn": self.turn,
         }
 

@@ -14,8 +14,10 @@ from acp_sidecar.acp.model import (
     JsonObject,
     Notice,
     PlanEntry,
+    PlanUpdate,
 )
 from acp_sidecar.session.message import Blocks
+from acp_sidecar.session.meta import patched_meta
 
 
 @define(eq=False)
@@ -27,10 +29,16 @@ class Plan:
     entries: tuple[PlanEntry, ...] = ()
     meta: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
+    other: JsonObject | None = None
+    """The whole content of a plan of a type that is not understood."""
+
+    def patch(self, update: PlanUpdate) -> None:
+        self.entries, self.other = update.entries, update.other
+        self.meta, self.unknown = update.meta, update.unknown
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **self.unknown,
+            **(self.other or self.unknown),
             "planId": self.plan_id,
             "entries": encode(self.entries),
             "_meta": self.meta,
@@ -76,7 +84,7 @@ class Compaction:
         if update.error is not UNSET:
             self.error = update.error
         if update.meta is not UNSET:
-            self.meta = update.meta
+            self.meta = patched_meta(self.meta, update.meta)
         if update.unknown:
             self.unknown = {**self.unknown, **update.unknown}
 

@@ -20,6 +20,7 @@ from acp_sidecar.session.calls import Calls
 from acp_sidecar.session.change import Change
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
+from acp_sidecar.session.meta import patched_meta
 from acp_sidecar.session.question import Elicited, Permission
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
 from acp_sidecar.session.terminals import IN_STATE, LIMIT, Terminal, Terminals
@@ -51,6 +52,10 @@ class Session:
         self.updated_at: str | None = None
         self.meta: model.JsonObject | None = None
         self.stop_reason: str | None = None
+        self.stop_error: model.JsonObject | None = None
+        """The JSON-RPC error that ended the last turn, where the agent told of one."""
+        self.background: tuple[model.BackgroundWork, ...] | None = None
+        """What goes on beside the conversation; None where the agent does not say."""
         self.end_reason: str | None = None
         """Why the agent is gone, for people."""
         self.turn = 0
@@ -77,6 +82,7 @@ class Session:
         self._eliciting: dict[str, Elicited] = {}
         self._prompts = 0
         self._turn_cancelled = False
+        self._needs_action = False
         self._heard_in: set[int] = set()
         self._ended: Literal["closed", "dead"] | None = None
         self._told = "idle"
@@ -88,7 +94,7 @@ class Session:
         """``idle``, ``running``, ``requires_action``, ``closed`` or ``dead``."""
         if self._ended:
             return self._ended
-        if self._waiting or self._eliciting:
+        if self._waiting or self._eliciting or self._needs_action:
             return "requires_action"
         return "running" if self._prompts else "idle"
 
@@ -167,6 +173,7 @@ class Session:
             "updatedAt": self.updated_at,
             "status": self.status,
             "stopReason": self.stop_reason,
+            "stopError": self.stop_error,
             "endReason": self.end_reason,
             "turn": self.turn,
             "order": _all_json(self.entries),
@@ -178,6 +185,7 @@ class Session:
             "commands": encode(self.commands),
             "usage": self.usage and {"cost": None, **encode(self.usage)},
             "terminals": [each.to_json(IN_STATE) for each in self.terminals],
+            "background": encode(self.background),
             "permissions": _all_json(self.permissions),
             "elicitations": _all_json(self.elicitations),
             "notices": _all_json(self.notices),
@@ -218,6 +226,9 @@ class Session:
         if opened.config_options:
             self.config_options = opened.config_options
             changes.append(change.ConfigChanged(opened.config_options))
+        if opened.commands:
+            self.commands = opened.commands
+            changes.append(change.CommandsChanged(opened.commands))
         if opened.meta:
             self.meta = {**(self.meta or {}), **opened.meta}
         if opened.settled and not self._prompts:
@@ -233,17 +244,22 @@ class Session:
         changes = self._messages.settle(self.turn)
         if not self._prompts:
             # Calls that came after the end of their turn: nothing else will close them.
-            changes += self._calls.close("failed")
+            changes += self._calls.close("failed", lasting=False)
         self.turn += 1
         self._prompts += 1
         self._turn_cancelled = False
-        self.stop_reason = None
+        self.stop_reason = self.stop_error = None
         changes.append(self._messages.prompt(user_blocks, self.turn))
         return self.turn, [*changes, *self._moved()]
+
+    def prompt_accepted(self, message_id: str) -> None:
+        """The agent took the oldest prompt that it had not taken yet, as this message."""
+        self._messages.accepted(message_id)
 
     def cancel_turn(self) -> list[Change]:
         """The user cancelled: what is unfinished is shown as cancelled at once."""
         self._turn_cancelled = True
+        self._needs_action = False
         return [*self._close_all("cancelled"), *self._moved()]
 
     def close(self) -> list[Change]:
@@ -273,7 +289,8 @@ class Session:
         changes = self._heard()
         tool_call = request.tool_call
         if tool_call is not None and tool_call.tool_call_id:
-            changes += self._calls.asked(tool_call, self.turn)
+            fold = self._calls.upsert if request.exact else self._calls.asked
+            changes += fold(tool_call, self.turn)
             self._show_terminals(tool_call.tool_call_id, model.given(tool_call.content, ()))
         permission = Permission(request_id, request, message, self.turn, f"permission:{request_id}")
         self._waiting[request_id] = permission
@@ -372,21 +389,42 @@ class Session:
         if self._ended:
             return []
         changes = self._close_all(calls)
-        self._ended, self._prompts = how, 0
+        self._ended, self._prompts, self._needs_action = how, 0, False
         return [*changes, *self._moved()]
 
     def _turn_started(self, event: model.TurnStarted, replay: bool) -> list[Change]:
+        self._begin_work()
+        return [*self._in_background(event.background), *self._moved()]
+
+    def _begin_work(self) -> None:
         if not self._prompts:
-            self._prompts, self.stop_reason = 1, None
-        return self._moved()
+            self._prompts, self.stop_reason, self.stop_error = 1, None, None
+        self._needs_action = False
+
+    def _action_required(self, event: model.ActionRequired, replay: bool) -> list[Change]:
+        self._begin_work()
+        self._needs_action = True
+        return [*self._in_background(event.background), *self._moved()]
+
+    def _in_background(self, work: tuple[model.BackgroundWork, ...] | None) -> list[Change]:
+        self.background = work
+        if work is None:
+            return []
+        calls = (each for each in work if isinstance(each, model.BackgroundToolCall))
+        return self._calls.in_background(frozenset(each.tool_call_id for each in calls))
 
     def _turn_ended(self, event: model.TurnEnded, replay: bool) -> list[Change]:
         changes = self._messages.settle(self.turn)
-        self.stop_reason = event.stop_reason
+        if event.idle:
+            changes += self._in_background(event.background)
+        self._needs_action = False
+        self.stop_reason, self.stop_error = event.stop_reason, event.error
         self._prompts = 0 if event.idle else max(0, self._prompts - 1)
         if not self._prompts and not event.idle:
             cancelled = self._turn_cancelled or event.stop_reason == "cancelled"
-            changes += self._calls.close("cancelled" if cancelled else "failed")
+            changes += self._calls.close(
+                "cancelled" if cancelled else "failed", lasting=self._turn_cancelled
+            )
         self._told = self.status
         return [*changes, change.StatusChanged(self.status, self.stop_reason)]
 
@@ -400,8 +438,11 @@ class Session:
         return self._messages.chunk(event, self.turn, replay=replay)
 
     def _message(self, event: model.MessageUpsert, replay: bool) -> list[Change]:
-        changes = self._messages.settle(self.turn) if event.role == "user" else self._heard()
-        return [*changes, self._messages.upsert(event, self.turn)]
+        if event.role != "user":
+            self._heard_in.add(self.turn)
+        elif replay and not self._messages.knows(event.role, event.message_id):
+            self.turn += not _is_of_user(self._timeline.newest)
+        return self._messages.upsert(event, self.turn)
 
     def _tool_call(self, event: model.ToolCallUpsert, replay: bool) -> list[Change]:
         meta = model.given(event.meta, None)
@@ -436,7 +477,7 @@ class Session:
         if plan is None:
             plan = Plan(event.plan_id, key)
             self._timeline.add("plan", event.plan_id, plan)
-        plan.entries, plan.meta, plan.unknown = event.entries, event.meta, event.unknown
+        plan.patch(event)
         return [*changes, change.PlanChanged(plan)]
 
     def _notice(self, event: model.Notice, replay: bool) -> list[Change]:
@@ -487,15 +528,19 @@ class Session:
         if event.updated_at is not UNSET:
             self.updated_at = event.updated_at
         if event.meta is not UNSET:
-            self.meta = event.meta
+            self.meta = patched_meta(self.meta, event.meta)
         return [change.InfoChanged(self.title, self.updated_at)]
 
     def _usage(self, event: model.UsageUpdate, replay: bool) -> list[Change]:
-        self.usage = event
-        return [change.UsageChanged(event)]
+        known = self.usage.cost if self.usage is not None else None
+        usage = evolve(event, cost=known) if event.cost is UNSET else event
+        self.usage = usage
+        return [change.UsageChanged(usage)]
 
     def _terminal(
-        self, event: model.TerminalUpdate | model.TerminalOutput, replay: bool
+        self,
+        event: model.TerminalUpdate | model.TerminalOutput | model.TerminalBytes,
+        replay: bool,
     ) -> list[Change]:
         terminal = self._terminals.told(event)
         return [] if terminal is None else [change.TerminalChanged(terminal)]
@@ -525,7 +570,9 @@ _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
     model.CompactionSummaryChunk: Session._compaction_chunk,
     model.TerminalUpdate: Session._terminal,
     model.TerminalOutput: Session._terminal,
+    model.TerminalBytes: Session._terminal,
     model.TurnStarted: Session._turn_started,
+    model.ActionRequired: Session._action_required,
     model.TurnEnded: Session._turn_ended,
 }
 """How each event is folded; an ``UnknownUpdate`` changes nothing."""

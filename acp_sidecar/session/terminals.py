@@ -11,8 +11,15 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from acp_sidecar.acp.model import UNSET, JsonObject, TerminalOutput, TerminalUpdate
+from acp_sidecar.acp.model import (
+    UNSET,
+    JsonObject,
+    TerminalBytes,
+    TerminalOutput,
+    TerminalUpdate,
+)
 from acp_sidecar.session.display import shown
+from acp_sidecar.session.meta import patched_meta
 from acp_sidecar.session.output import Output
 
 LIMIT: Final = 8 * 1024 * 1024
@@ -38,6 +45,12 @@ class Terminal:
     """Whether it runs here, and not in the agent."""
     fallback: str | None = None
     """The encoding of what is no UTF-8."""
+    size: JsonObject | None = None
+    """``{cols, rows}`` of the terminal it runs in, where the agent tells."""
+    capabilities: JsonObject | None = None
+    """What the agent lets a client do to it."""
+    meta: JsonObject | None = None
+    unknown: JsonObject = field(factory=dict)
     shown_in: dict[str, None] = field(factory=dict)
     """The keys of the tool calls that show it."""
 
@@ -58,13 +71,16 @@ class Terminal:
             output, truncated = self.text(), self.output.truncated
         else:
             output, truncated = self.output.tail(most, whole=self.ended, fallback=self.fallback)
+        told = {"size": self.size, "capabilities": self.capabilities, "_meta": self.meta}
         return {
+            **self.unknown,
             "terminalId": self.terminal_id,
             "command": self.command,
             "cwd": self.cwd,
             "output": shown(output),
             "truncated": truncated,
             "exitStatus": self.exit_status,
+            **{key: value for key, value in told.items() if value is not None},
         }
 
 
@@ -114,14 +130,15 @@ class Terminals:
         if self._size > self._total:
             self._shrink()
 
-    def told(self, event: TerminalUpdate | TerminalOutput) -> Terminal | None:
+    def told(self, event: TerminalUpdate | TerminalOutput | TerminalBytes) -> Terminal | None:
         """The agent tells of a terminal of its own. None where it is one of ours."""
         known = self._all.get(event.terminal_id)
         if known is not None and known.ours:
             return None
         terminal = known or self._named(event.terminal_id, Output(self._limit))
-        if isinstance(event, TerminalOutput):
-            self.wrote(terminal, event.text.encode())
+        if isinstance(event, TerminalOutput | TerminalBytes):
+            told = event.text if isinstance(event, TerminalOutput) else event.data
+            self.wrote(terminal, _bytes(told))
             return terminal
         if event.command is not UNSET:
             terminal.command = event.command
@@ -130,11 +147,19 @@ class Terminals:
         if event.output is not UNSET:
             self._size -= terminal.output.size
             terminal.output.clear()
-            self.wrote(terminal, (event.output or "").encode())
+            self.wrote(terminal, _bytes(event.output or b""))
         if event.truncated is not UNSET:
             terminal.output.truncated = bool(event.truncated)
         if event.exit_status is not UNSET:
             terminal.exit_status = event.exit_status
+        if event.size is not UNSET:
+            terminal.size = event.size
+        if event.capabilities is not UNSET:
+            terminal.capabilities = event.capabilities
+        if event.meta is not UNSET:
+            terminal.meta = patched_meta(terminal.meta, event.meta)
+        if event.unknown:
+            terminal.unknown = {**terminal.unknown, **event.unknown}
         return terminal
 
     def show_in(self, terminal_id: str, key: str) -> None:
@@ -158,3 +183,7 @@ class Terminals:
             before = terminal.output.size
             terminal.output.shrink(max(0, before - excess))
             self._size += terminal.output.size - before
+
+
+def _bytes(output: str | bytes) -> bytes:
+    return output.encode() if isinstance(output, str) else output

@@ -16,6 +16,7 @@ from acp_sidecar.acp.model import (
     ToolCallContent,
     ToolCallUpsert,
 )
+from acp_sidecar.session.meta import patched_meta
 
 
 @define(eq=False)
@@ -39,6 +40,8 @@ class ToolCall:
     meta: JsonObject | None = None
     closed_by: Literal["sidecar"] | None = None
     background: bool = False
+    lasting: bool = False
+    """Whether it may outlive its turn."""
     capabilities: JsonObject | None = None
     unknown: JsonObject = field(factory=dict)
     announced: bool = False
@@ -58,9 +61,10 @@ class ToolCall:
     def patch(self, upsert: ToolCallUpsert, *, keep_stored: bool = False) -> None:
         """Lay ``upsert`` over what is known.
 
-        A status that is not final never reopens a call; a final one takes the call back
-        from whoever closed it. ``_meta`` is laid over key by key. ``keep_stored``: an
-        empty value does not blank what is known.
+        A status that is not final lasting a call only where the upsert says so, and none that
+        was closed in the agent's stead; a final one takes the call back from whoever closed
+        it. ``_meta`` is laid over key by key. ``keep_stored``: an empty value does not blank
+        what is known.
         """
         # Written out, as it runs for every update of a flood.
         if upsert.title is not UNSET and (upsert.title or not keep_stored):
@@ -70,7 +74,7 @@ class ToolCall:
         if upsert.kind is not UNSET:
             self.kind = upsert.kind or "other"
         if upsert.status is not UNSET:
-            self._move_to(upsert.status or "pending")
+            self._move_to(upsert.status or "pending", upsert.lasting)
         if upsert.content is not UNSET and (upsert.content or not keep_stored):
             self.content = list(upsert.content or ())
         if upsert.locations is not UNSET and (upsert.locations or not keep_stored):
@@ -82,14 +86,16 @@ class ToolCall:
         if upsert.capabilities is not UNSET:
             self.capabilities = upsert.capabilities
         if upsert.meta is not UNSET:
-            self.meta = {**(self.meta or {}), **upsert.meta} if upsert.meta else None
+            self.meta = patched_meta(self.meta, upsert.meta)
+        if upsert.lasting:
+            self.lasting = True
         if upsert.unknown:
             self.unknown = {**self.unknown, **upsert.unknown}
 
-    def _move_to(self, status: str) -> None:
+    def _move_to(self, status: str, lasting: bool) -> None:
         if status in FINAL_STATUSES:
             self.status, self.closed_by = status, None
-        elif self.open:
+        elif self.open or (lasting and self.closed_by is None):
             self.status = status
 
     def close(self, status: str) -> bool:

@@ -494,12 +494,13 @@ async def test_one_very_long_line(demo: Driver, workspace: Path) -> None:
     assert (await demo.response(prompt))["result"] == {"stopReason": "refusal"}
 
 
-def test_protocol_2_is_refused_clearly() -> None:
+def test_protocol_2_is_not_spoken_with_a_client_of_version_1() -> None:
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}'
     run = subprocess.run(
-        [*AGENT, "--protocol", "2"], input=b"", capture_output=True, timeout=BOUND, check=False
+        [*AGENT, "--protocol", "2"], input=asked, capture_output=True, timeout=BOUND, check=False
     )
-    assert run.returncode == 2
-    assert b"protocol 2 is not spoken yet" in run.stderr
+    assert run.returncode == 0
+    assert json.loads(run.stdout)["error"]["code"] == -32602
 
 
 def test_it_lives_on_files_too(tmp_path: Path) -> None:

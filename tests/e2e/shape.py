@@ -127,7 +127,7 @@ def check(state: Json) -> None:
         for entry in plan["entries"]:
             _fields(entry, _PLAN_ENTRY, "plan entry")
             assert entry["priority"] in ("high", "medium", "low")
-            assert entry["status"] in ("pending", "in_progress", "completed")
+            assert entry["status"] in ("pending", "in_progress", "completed", "cancelled")
     for permission in state["permissions"]:
         _permission(permission)
     for terminal in state["terminals"]:
@@ -171,7 +171,9 @@ def _tool_call(call: Json) -> None:
         _fields(location, _LOCATION, "location")
     for content in call["content"]:
         assert content["type"] in ("content", "diff", "terminal")
-        if content["type"] == "diff":
+        if content["type"] == "diff" and "changes" in content:
+            _fields(content, {"changes": (list,)}, "diff")
+        elif content["type"] == "diff":
             _fields(content, {"path": (str,), "newText": (str,), "oldText": (str, NULL)}, "diff")
 
 

@@ -20,6 +20,7 @@ from tests.real_agents import install
 from tests.schema.conftest import PACKAGE
 
 AGENT = Path(__file__).with_name("peers") / "ts_agent.mjs"
+AGENT_V2 = AGENT.with_name("ts_agent_v2.mjs")
 
 
 def sdk() -> Path:
@@ -73,12 +74,12 @@ def _fill(folder: Path, command: Sequence[str], environment: Mapping[str, str]) 
     shutil.rmtree(folder / "npm", ignore_errors=True)
 
 
-def setting(*flags: str) -> dict[str, Any]:
-    """The ``agents`` entry of the agent written with it."""
+def setting(*flags: str, agent: Path = AGENT) -> dict[str, Any]:
+    """The ``agents`` entry of an agent written with it."""
     folder = sdk()
     node = install.node_folder()
     assert node is not None
     return {
         "command": str(node / ("node.exe" if os.name == "nt" else "node")),
-        "args": [str(AGENT), str(folder), *flags],
+        "args": [str(agent), str(folder), *flags],
     }

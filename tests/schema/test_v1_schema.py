@@ -21,6 +21,7 @@ from .reading import (
     SKIP,
     InvalidValue,
     Reading,
+    foreign,
     get,
     paths,
     put,
@@ -451,25 +452,7 @@ def test_what_we_write_fits_the_schema(
 def test_what_we_write_has_no_field_the_schema_does_not_know(reading: Reading) -> None:
     """A misspelt optional field would fit the schema too."""
     for definition, written in WRITTEN:
-        assert _foreign(reading, reading.of(definition), written) == [], definition
-
-
-def _foreign(reading: Reading, schema: Any, value: Any) -> list[str]:
-    """Keys in ``value`` that no alternative of ``schema`` names."""
-    alternatives = reading.alternatives(schema)
-    found: list[str] = []
-    if isinstance(value, dict):
-        for key, item in value.items():
-            about = [a["properties"][key] for a in alternatives if key in a.get("properties", {})]
-            if not about:
-                found.append(key)
-            elif key != "_meta":
-                found += min((_foreign(reading, part, item) for part in about), key=len)
-    elif isinstance(value, list):
-        arrays = [a["items"] for a in alternatives if "items" in a]
-        for item in value:
-            found += min((_foreign(reading, part, item) for part in arrays), key=len)
-    return found
+        assert foreign(reading, reading.of(definition), written) == [], definition
 
 
 def test_a_prompt_fits_the_schema(reading: Reading, validate: Callable[[str, Any], None]) -> None:

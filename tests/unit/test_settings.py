@@ -71,7 +71,7 @@ def test_C10_a_workspace_may_forbid_more_and_allow_nothing() -> None:
         ({"follow": 4}, "follow"),
         ({"folow": {}}, "folow"),
         ({"timeouts": {"cancel": "10"}}, "timeouts.cancel"),
-        ({"protocolVersions": [1, 2]}, "protocolVersions"),
+        ({"protocolVersions": [1, 3]}, "protocolVersions"),
         ({"review": {"mode": "never"}}, "review.mode"),
         ({"permissions": {"default": "allow"}}, "permissions.default"),
         ({"permissions": {"rules": [{"kind": "read"}]}}, "permissions.rules"),
