@@ -166,7 +166,7 @@ class Opening:
         the settings, and ours with the editor tools where the user wants it."""
         servers = [*given, *self._usual_servers(agent, given)]
         taken = [server.get("name") for server in servers]
-        async with self._tools.offered(agent.name, taken) as ours:
+        async with self._tools.offered(agent, taken) as ours:
             yield [*servers, *ours]
 
     def _usual_servers(

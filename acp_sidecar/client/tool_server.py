@@ -28,6 +28,7 @@ from acp_sidecar.client import tools
 from acp_sidecar.client.socket_folder import SocketFolder
 
 if TYPE_CHECKING:
+    from acp_sidecar.client.agents import Agent
     from acp_sidecar.client.live import LiveSession
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.settings import Settings
@@ -83,7 +84,7 @@ class ToolServer:
 
     @contextlib.asynccontextmanager
     async def offered(
-        self, agent_name: str, taken: Collection[object]
+        self, agent: Agent, taken: Collection[object]
     ) -> AsyncIterator[tuple[Mapping[str, Any], ...]]:
         """The MCP server for a session that is opened within the block, as ``mcpServers``
         has it; none where the user does not want it, or is told why it cannot be.
@@ -94,9 +95,9 @@ class ToolServer:
         if not self._settings().mcp_editor_tools:
             yield ()
             return
-        problem = _lacking() or await self._start()
+        problem = _lacking(agent) or await self._start()
         if problem is not None:
-            self._editor.tell("warning", f"{agent_name} has no editor tools: {problem}")
+            self._editor.tell("warning", f"{agent.name} has no editor tools: {problem}")
             yield ()
             return
         seat = _Seat(secrets.token_urlsafe(32))
@@ -238,8 +239,10 @@ class _Visitor(asyncio.Protocol):
         logger.debug("an MCP process is gone: %s", reason)
 
 
-def _lacking() -> str | None:
+def _lacking(agent: Agent) -> str | None:
     """What is not there for the tools, as a sentence on what to do."""
+    if not agent.info.mcp_stdio:
+        return "it does not take MCP servers that are a command (session.mcp.stdio)."
     if sys.platform == "win32":
         return "the setting mcpEditorTools is not available on Windows yet."
     try:

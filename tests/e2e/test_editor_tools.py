@@ -528,6 +528,28 @@ async def test_without_the_setting_there_are_none(desk: Desk) -> None:
     assert asked["params"]["mcpServers"] == []
 
 
+@pytest.mark.parametrize("stdio", [True, False])
+async def test_an_agent_of_version_2_gets_them_where_it_takes_commands(
+    desk: Desk, stdio: bool
+) -> None:
+    mcp = {"stdio": {}} if stdio else {}
+    desk.puppet.answers["initialize"] = lambda params: {
+        "protocolVersion": 2,
+        "capabilities": {"session": {"mcp": mcp}},
+        "info": desk.puppet.info,
+    }
+    await desk.begin(protocolVersions=[1, 2])
+    if stdio:
+        assert desk.told()["type"] == "stdio"
+        async with desk.tools() as tools:
+            assert await tools.call("read_file", path="a.txt") == LINES
+        return
+    shown = await desk.editor.nth("window/showMessage")
+    assert "session.mcp.stdio" in shown["message"]
+    asked = [message for message in desk.puppet.seen if message.get("method") == "session/new"]
+    assert asked[-1]["params"]["mcpServers"] == []
+
+
 async def test_without_the_package_the_user_is_told_and_the_agent_gets_no_broken_server(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
