@@ -399,6 +399,10 @@ class App:
     async def selection(self) -> Attachment | None:
         return await self._selecting.selection()
 
+    async def reveal(self, session: SessionView, path: str, line: int | None) -> str | None:
+        outcome = await self._follow.show(session, path, line)
+        return None if outcome.shown else outcome.reason or "the editor did not show it"
+
     async def run_in_terminal(self, command: LoginCommand) -> int | None:
         return await self._login_places.run_in_terminal(command)
 

@@ -59,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_parser("demo-agent", help="the embedded agent, on stdin and stdout")
 
+    commands.add_parser("mcp", help="the editor tools, for an agent to start (mcpEditorTools)")
+
     agents = commands.add_parser("agents", help="the agents that are known, and where they are")
     agents.add_argument("--json", action="store_true", help="for programs")
     agents.add_argument(
@@ -119,6 +121,12 @@ def _demo_agent(arguments: argparse.Namespace) -> int:
     raise AssertionError("main() runs it before the others are parsed")
 
 
+def _mcp(arguments: argparse.Namespace) -> int:
+    from acp_sidecar import mcp
+
+    return mcp.main()
+
+
 def _agents(arguments: argparse.Namespace) -> int:
     from acp_sidecar import doctor
 
@@ -149,6 +157,7 @@ _RUN: Final[Mapping[str, Run]] = {
     "serve": _serve,
     "demo": _demo,
     "demo-agent": _demo_agent,
+    "mcp": _mcp,
     "agents": _agents,
     "doctor": _doctor,
     "replay": _replay,

@@ -47,13 +47,14 @@ class Setting(Protocol):
     def cwd(self) -> str | None: ...
 
 
-def _demo() -> AgentEntry:
-    # -P: a module of our name in the folder the agent runs in is not ours.
-    arguments = ("-P", "-m", "acp_sidecar", "demo-agent")
+def own_command(name: str) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """How a command of our own is started from anywhere: program, arguments, environment."""
+    # -P: a module of our name in the folder it runs in is not ours.
+    arguments = ("-P", "-m", "acp_sidecar", name)
     ours = str(Path(__file__).resolve().parents[2])
-    # PYTHONPATH is not inherited where it names our packages; this agent needs it there.
+    # PYTHONPATH is not inherited where it names our packages; it is needed there.
     needed = ours in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return AgentEntry("demo", sys.executable, arguments, {"PYTHONPATH": ours} if needed else {})
+    return sys.executable, arguments, {"PYTHONPATH": ours} if needed else {}
 
 
 def _npm(name: str, command: str, package: str, *args: str) -> AgentEntry:
@@ -66,7 +67,7 @@ def _at(name: str, command: str, address: str, *args: str) -> AgentEntry:
 
 
 BUILT_IN: Final = (
-    _demo(),
+    AgentEntry("demo", *own_command("demo-agent")),
     _npm("auggie", "auggie", "@augmentcode/auggie", "--acp"),
     _npm("claude", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"),
     _npm("codex", "codex-acp", "@agentclientprotocol/codex-acp"),

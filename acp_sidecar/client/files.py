@@ -6,7 +6,7 @@ business; here the session's roots are checked and outcomes become answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from acp_sidecar.workspace.files import FileProblem, FileText, window
 from acp_sidecar.workspace.roots import PathRefused
 
 if TYPE_CHECKING:
-    from acp_sidecar.acp.model import ReadTextFile, WriteTextFile
+    from acp_sidecar.acp.model import Json, ReadTextFile, WriteTextFile
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.live import LiveSession
     from acp_sidecar.workspace.proposal import Proposal
@@ -39,11 +39,17 @@ _CODES: Final[Mapping[str, int]] = {
 _MISSING_IS_EMPTY: Final = frozenset({"gemini-cli"})
 
 
-async def read(session: LiveSession, request: IncomingRequest, params: ReadTextFile) -> None:
+async def read(
+    session: LiveSession,
+    request: IncomingRequest,
+    params: ReadTextFile,
+    result: Callable[[str], Json],
+) -> None:
     """Answer with what the file says now, unsaved edits included.
 
-    ``line`` is 1-based, ``limit`` counts lines. Errors: ``-32002`` where nothing is there,
-    ``-32602`` for a path that may not be read or is no text file.
+    ``line`` is 1-based, ``limit`` counts lines; ``result`` makes the answer of the text.
+    Errors: ``-32002`` where nothing is there, ``-32602`` for a path that may not be read or
+    is no text file.
     """
     try:
         # Also a file that is only in the editor so far.
@@ -54,17 +60,23 @@ async def read(session: LiveSession, request: IncomingRequest, params: ReadTextF
             session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
-        if kind == "missing" and session.agent.info.name in _MISSING_IS_EMPTY:
-            request.result(session.agent.wire.read_text_file_result(""))
+        expects_empty = session.agent.info.name in _MISSING_IS_EMPTY
+        if kind == "missing" and expects_empty and request.method.startswith("fs/"):
+            request.result(result(""))
             return
         _refuse(request, kind, str(problem), params.path)
         return
     content = window(text, params.line, params.limit)
-    request.result(session.agent.wire.read_text_file_result(content))
+    request.result(result(content))
 
 
-async def write(session: LiveSession, request: IncomingRequest, params: WriteTextFile) -> None:
-    """Make the file say ``content``, and answer once it does.
+async def write(
+    session: LiveSession,
+    request: IncomingRequest,
+    params: WriteTextFile,
+    result: Callable[[], Json],
+) -> None:
+    """Make the file say ``content``, and answer with ``result()`` once it does.
 
     A write after the user's cancel is refused. One computed from a text the file no longer
     has is merged where that is clean, and refused otherwise: the agent is told to read again.
@@ -74,7 +86,7 @@ async def write(session: LiveSession, request: IncomingRequest, params: WriteTex
         before = session.reviews_before
         # One proposal of a file at a time; reads do not wait for the user.
         async with session.proposing(path) if before else session.in_order(path):
-            await _write(session, request, path, params, before=before)
+            await _write(session, request, path, params, result, before=before)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
         if kind == "misplaced":
@@ -87,6 +99,7 @@ async def _write(
     request: IncomingRequest,
     path: Path,
     params: WriteTextFile,
+    result: Callable[[], Json],
     *,
     before: bool,
 ) -> None:
@@ -97,7 +110,7 @@ async def _write(
     session.touch(params.path)
     try:
         if before:
-            await _propose(session, request, path, params)
+            await _propose(session, request, path, params, result)
             return
         outcome = await session.files.write(
             path,
@@ -113,7 +126,7 @@ async def _write(
                 session.editor.tell("warning", _yours_stay(session, params.path))
         raise
     session.seen.wrote(path, params.content)
-    request.result(session.agent.wire.write_text_file_result())
+    request.result(result())
     session.wrote(path, outcome)
 
 
@@ -133,7 +146,11 @@ def _yours_stay(session: LiveSession, path: str) -> str:
 
 
 async def _propose(
-    session: LiveSession, request: IncomingRequest, path: Path, params: WriteTextFile
+    session: LiveSession,
+    request: IncomingRequest,
+    path: Path,
+    params: WriteTextFile,
+    result: Callable[[], Json],
 ) -> None:
     """Write what the user takes of it, once they have decided all of it.
 
@@ -145,7 +162,7 @@ async def _propose(
         before, content = await session.files.plan(path, params.content, seen=seen)
     if isinstance(before, FileText) and content == before.text:
         session.seen.wrote(path, params.content)
-        request.result(session.agent.wire.write_text_file_result())
+        request.result(result())
         return
     offer = session.proposals.make(path, before, content)
     proposal = offer.proposal
@@ -178,7 +195,7 @@ async def _propose(
                 )
             else:
                 session.seen.wrote(path, params.content)
-                request.result(session.agent.wire.write_text_file_result())
+                request.result(result())
     finally:
         session.editor.settled(session, proposal)
 

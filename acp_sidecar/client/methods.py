@@ -153,13 +153,15 @@ class Routes:
         params = agent.wire.read_text_file(request.params)
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
-            session.answer_with(files.read(session, request, params), request)
+            result = agent.wire.read_text_file_result
+            session.answer_with(files.read(session, request, params, result), request)
 
     def _write_text_file(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.write_text_file(request.params)
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
-            session.answer_with(files.write(session, request, params), request)
+            result = agent.wire.write_text_file_result
+            session.answer_with(files.write(session, request, params, result), request)
 
     def _create_terminal(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.create_terminal(request.params)

@@ -5,7 +5,8 @@ ACP, "Session Setup". Everything raises ``Refused`` where it cannot be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_sidecar.acp import wire
@@ -19,6 +20,7 @@ from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused, Restoring
+from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class Opening:
         pool: Pool,
         routes: Routes,
         earlier: Earlier,
+        tools: ToolServer,
         *,
         make: Make,
         forget: Callable[[LiveSession], None],
@@ -67,6 +70,7 @@ class Opening:
         self._pool = pool
         self._routes = routes
         self._earlier = earlier
+        self._tools = tools
         self._make = make
         self._forget = forget
 
@@ -84,12 +88,12 @@ class Opening:
         if additional_directories:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
-        servers = self._servers(running, mcp_servers)
-        params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
-        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        return await self._begin(
-            running, cwd, roots, "session/new", params, (additional_directories, servers)
-        )
+        async with self._servers(running, mcp_servers) as servers:
+            params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
+            _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
+            return await self._begin(
+                running, cwd, roots, "session/new", params, (additional_directories, servers)
+            )
 
     async def restore(
         self,
@@ -112,53 +116,64 @@ class Opening:
         if additional_directories:
             dirs = running.info.additional_directories
             _require(running, dirs, "sessionCapabilities.additionalDirectories")
-        servers = self._servers(running, mcp_servers)
-        params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
-        _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
-        method, opened_with = f"session/{how}", (additional_directories, servers)
-        if how == "fork":
-            return await self._begin(running, cwd, roots, method, params, opened_with)
-        known = self._routes.find(running, agent_session_id)
-        if known is not None:
-            raise NoSession(
-                f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
+        async with self._servers(running, mcp_servers) as servers:
+            params = _valid(lambda: build(agent_session_id, cwd, additional_directories, servers))
+            _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
+            method, opened_with = f"session/{how}", (additional_directories, servers)
+            if how == "fork":
+                return await self._begin(running, cwd, roots, method, params, opened_with)
+            known = self._routes.find(running, agent_session_id)
+            if known is not None:
+                raise NoSession(
+                    f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
+                )
+            session = self._make(
+                running,
+                cwd,
+                roots,
+                SessionOpened(agent_session_id),
+                opened_with,
+                loading=True,
             )
-        session = self._make(
-            running,
-            cwd,
-            roots,
-            SessionOpened(agent_session_id),
-            opened_with,
-            loading=True,
-        )
 
-        def loaded(opened: SessionOpened) -> None:
-            session.loading = False
-            session.publish(session.state.opened(opened))
+            def loaded(opened: SessionOpened) -> None:
+                session.loading = False
+                session.publish(session.state.opened(opened))
 
-        try:
-            await open_session(running, method, params, agent_session_id, loaded)
-        except BaseException as error:
-            self._forget(session)
-            if isinstance(error, SessionUnknown):
-                self._earlier.forget(running, agent_session_id)
-            raise
-        self._earlier.remember(session)
-        if asked == "load" and how == "resume":
-            self._editor.tell(
-                "info",
-                f"{running.name} took the session up where it was, but cannot tell what was said: "
-                "the conversation so far is not shown.",
-            )
-        elif how == "load":
-            session.tell_where_nothing_came()
-        return session
+            try:
+                await open_session(running, method, params, agent_session_id, loaded)
+            except BaseException as error:
+                self._forget(session)
+                if isinstance(error, SessionUnknown):
+                    self._earlier.forget(running, agent_session_id)
+                raise
+            self._earlier.remember(session)
+            if asked == "load" and how == "resume":
+                self._editor.tell(
+                    "info",
+                    f"{running.name} took the session up where it was, but cannot tell what was "
+                    "said: the conversation so far is not shown.",
+                )
+            elif how == "load":
+                session.tell_where_nothing_came()
+            return session
 
-    def _servers(
+    @contextlib.asynccontextmanager
+    async def _servers(
+        self, agent: Agent, given: Sequence[Mapping[str, Any]]
+    ) -> AsyncIterator[Sequence[Mapping[str, Any]]]:
+        """The MCP servers of a session that is opened within the block: those given, those of
+        the settings, and ours with the editor tools where the user wants it."""
+        servers = [*given, *self._usual_servers(agent, given)]
+        taken = [server.get("name") for server in servers]
+        async with self._tools.offered(agent, taken) as ours:
+            yield [*servers, *ours]
+
+    def _usual_servers(
         self, agent: Agent, given: Sequence[Mapping[str, Any]]
     ) -> Sequence[Mapping[str, Any]]:
-        """The MCP servers of a session: those given, and those of the settings that the agent
-        can take and no given one has the name of."""
+        """The MCP servers of the settings that the agent can take and no given one has the
+        name of."""
         names = {server.get("name") for server in given}
         usable: list[Mapping[str, Any]] = []
         for server in self._settings().mcp_servers:
@@ -173,7 +188,7 @@ class Opening:
                     f"{agent.name} does without the MCP server {server['name']} of your settings: "
                     f"it does not offer {lacking}.",
                 )
-        return [*given, *usable]
+        return usable
 
     async def _begin(
         self,

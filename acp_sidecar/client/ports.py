@@ -209,6 +209,11 @@ class Editor(Protocol):
         """What is selected in the user's active editor, or the document in it; None where
         this editor does not tell."""
 
+    async def reveal(self, session: SessionView, path: str, line: int | None) -> str | None:
+        """Show a place, of a 1-based line or None, as one where the agent works. None once
+        it is shown, else why it is not: ``off`` and ``paused`` (the user's wish),
+        ``superseded`` (by a later place), a reason of ``PathRefused`` or the editor's words."""
+
     async def run_in_terminal(self, command: LoginCommand) -> int | None:
         """Run a program where the user can type, until it ends; its exit code. None where
         this editor cannot, or does not tell how it ended."""

@@ -36,6 +36,7 @@ from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
+from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
@@ -88,12 +89,14 @@ class Sessions:
         )
         self._logins = Logins(editor, self._pool)
         self._earlier = Earlier(self._pool, index or SessionIndex(None))
+        self._tools = ToolServer(editor, settings)
         self._opening = Opening(
             editor,
             settings,
             self._pool,
             self._routes,
             self._earlier,
+            self._tools,
             make=self._live,
             forget=self._forget,
         )
@@ -226,6 +229,7 @@ class Sessions:
         self._sessions[state.session_id] = session
         session.publish(session.state.opened(opened))
         self._routes.attach(session)
+        self._tools.attach(session)
         session.look_ahead()
         logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
@@ -328,6 +332,7 @@ class Sessions:
         session.end(None)
         session.put_away()
         self._routes.detach(session)
+        self._tools.detach(session)
         self._sessions.pop(session.state.session_id, None)
 
     async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
@@ -412,6 +417,7 @@ class Sessions:
         for session in self.sessions():
             session.end(None)
             session.put_away()
+        self._tools.stop()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._jobs.stop())

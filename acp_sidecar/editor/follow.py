@@ -35,19 +35,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_WAITING: Final = "waiting"
 _OUTSTANDING: Final = 32
 """Reveals an editor may leave unanswered before the next one waits."""
 _ANSWER_SECONDS: Final = 5
+_ASKED_SECONDS: Final = 20
+"""How long an agent that asks to show a place waits for it."""
 _CONGESTED_SECONDS: Final = 0.2
 """After which it is looked again whether an editor reads what it is sent."""
 
 
 @frozen
 class Place:
-    """Where an agent works: ``line`` is 1-based or None, ``path`` as the agent sent it."""
+    """Where an agent works: ``line`` is 1-based or None, ``path`` as the agent sent it.
+    ``tool_call_id`` is None where the agent has asked to show it."""
 
     session: SessionView
-    tool_call_id: str
+    tool_call_id: str | None
     kind: str
     path: str
     line: int | None
@@ -109,6 +113,7 @@ class Follow:
         self._last_sent = -math.inf
         self._outstanding = 0
         self._latest: dict[str, Place] = {}
+        self._asked: list[tuple[Place, asyncio.Future[Outcome]]] = []
         self._on_screen: set[str] = set()
         """Sessions whose latest place is shown, as far as the user has not gone elsewhere."""
 
@@ -121,6 +126,22 @@ class Follow:
                 place = self._place(session, change)
                 if place is not None:
                     self._go(place)
+
+    async def show(self, session: SessionView, path: str, line: int | None) -> Outcome:
+        """Go where the agent asks to, like to a place it works at; what became of that. The
+        reason is ``superseded`` where it was somewhere else before its turn came."""
+        place = Place(session, None, "other", path, line)
+        answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        asked = (place, answer)
+        self._asked.append(asked)
+        try:
+            self._go(place)
+            async with asyncio.timeout(_ASKED_SECONDS):
+                return await answer
+        except TimeoutError:
+            return Outcome(shown=False, reason="the editor does not answer")
+        finally:
+            self._asked.remove(asked)
 
     def user_acted(self) -> None:
         """The user took over: nothing is revealed until the next prompt."""
@@ -159,7 +180,7 @@ class Follow:
         self._latest.pop(session.state.session_id, None)
         self._on_screen.discard(session.state.session_id)
         if self._next is not None and self._next.session is session:
-            self._next = None
+            self._supersede(None)
 
     @property
     def watches(self) -> bool:
@@ -210,9 +231,10 @@ class Follow:
             self._note(place, Outcome(shown=False, reason=blocked))
             return
         if before == place and session_id in self._on_screen:
+            self._settle(place, Outcome(shown=True))
             return
-        self._note(place, Outcome(shown=False, reason="waiting"))
-        self._next = place
+        self._note(place, Outcome(shown=False, reason=_WAITING))
+        self._supersede(place)
         self._schedule()
 
     def _blocked(self) -> str | None:
@@ -237,7 +259,10 @@ class Follow:
             self._timer = loop.call_later(_CONGESTED_SECONDS, self._send)
             return
         place, self._next = self._next, None
-        if place is None or place.session.ended:
+        if place is None:
+            return
+        if place.session.ended:
+            self._settle(place, Outcome(shown=False, reason="ended"))
             return
         # The file may be gone, or a link moved, since the place was named.
         found, reason = self._resolve(place.session, place)
@@ -266,7 +291,20 @@ class Follow:
 
     # --- what is said of it --------------------------------------------------------------
 
+    def _supersede(self, place: Place | None) -> None:
+        before, self._next = self._next, place
+        if before is not None:
+            self._settle(before, Outcome(shown=False, reason="superseded"))
+
+    def _settle(self, place: Place, outcome: Outcome) -> None:
+        """Tell whoever has asked for this place."""
+        for asked, answer in self._asked:
+            if asked is place and not answer.done():
+                answer.set_result(outcome)
+
     def _note(self, place: Place, outcome: Outcome) -> None:
+        if outcome.reason != _WAITING:
+            self._settle(place, outcome)
         session = place.session
         session_id = session.state.session_id
         if self._latest.get(session_id) is not place:

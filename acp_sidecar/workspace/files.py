@@ -112,15 +112,22 @@ class Files:
         async with self._lock(path):
             return self.peek(path)
 
+    def opened(self, roots: Roots) -> list[Document]:
+        """The open documents of files in these folders."""
+        return [
+            document
+            for document in self._documents.all()
+            if document.real is not None and roots.contains(document.real)
+        ]
+
     def unsaved(self, roots: Roots) -> list[Document]:
         """The open documents in these folders that differ from their files and can be saved
         without a question: their files are as the editor knows them."""
         return [
             document
-            for document in self._documents.all()
+            for document in self.opened(roots)
             if document.real is not None
             and document.dirty
-            and roots.contains(document.real)
             and self._known_to_editor(document, document.real)
         ]
 

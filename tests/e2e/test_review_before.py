@@ -226,10 +226,28 @@ async def test_D12_lines_that_the_user_has_changed_meanwhile_are_not_taken(desk:
 
 
 async def test_a_read_waits_for_the_write_before_it(desk: Waiting) -> None:
+    editor = desk.editor
+    other = desk.ws / "other.txt"
+    other.write_text("other\n")
+    uri = editor.open(desk.path)
     await desk.offer()
+    editor.type(uri, 0, 0, "mine\n")
+    going_on = asyncio.Event()
+
+    async def apply(params: dict[str, Any]) -> Any:
+        await going_on.wait()
+        return editor.apply_edit(params)
+
+    editor.answers["workspace/applyEdit"] = apply
+    _, kept = editor.start("acp.review.keep")
+    await editor.nth("workspace/applyEdit")
     read = asyncio.create_task(desk.puppet.read(desk.path))
-    await desk.editor.execute("acp.review.keep")
-    assert (await read)["result"]["content"] == EDITED
+    await asyncio.sleep(0)
+    assert "result" in await desk.puppet.read(other)  # so the one before it has come too
+    assert not read.done()
+    going_on.set()
+    await kept
+    assert (await read)["result"]["content"] == "mine\n" + EDITED
 
 
 async def test_the_next_write_waits_in_its_turn(desk: Waiting) -> None:
