@@ -80,7 +80,7 @@ _NEEDED_TEXT: Final = _Field(string, optional=False)
 
 _marker: Final = _checked({"_meta": META})
 capabilities: Final = _checked({"cancel": _Field(_nullable(_marker)), "_meta": META})
-"""What the client may do to a tool call or a terminal; see :func:`can_cancel`."""
+"""What the client may do to a tool call or a terminal: ``cancel`` it, where that is an object."""
 exit_status: Final = _checked(
     {"exitCode": _Field(_nullable(integer)), "signal": TEXT, "_meta": META}
 )

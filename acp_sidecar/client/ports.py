@@ -316,7 +316,12 @@ class Client(Protocol):
 
     async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
         """End the command in a terminal, and all it has started. Without a session the
-        terminal is looked for in every one."""
+        terminal is looked for in every one. Of a command that the agent runs by itself it is
+        asked to, where it offers that."""
+
+    async def cancel_tool_call(self, session_id: str | None, tool_call_id: str) -> None:
+        """Cancel one tool call and not its turn, where the agent offers that. Returns when the
+        agent has taken the request; an update tells how the call ended."""
 
     def questions(self) -> Sequence[Question]:
         """The questions that wait, oldest first."""

@@ -19,6 +19,7 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
+from acp_sidecar.client import stopping
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
 from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
@@ -336,18 +337,25 @@ class Sessions:
         self._sessions.pop(session.state.session_id, None)
 
     async def kill_terminal(self, session_id: str | None, terminal_id: str) -> None:
-        """End the command in a terminal, whichever session it is of where none is named."""
+        """End the command in a terminal, whichever session it is of where none is named.
+
+        One that the agent runs by itself is cancelled by the agent, where it offers that.
+        """
         chosen = self.sessions() if session_id is None else (self.session(session_id),)
         for session in chosen:
             if session.terminals.has(terminal_id):
                 await session.terminals.kill_for_user(terminal_id)
                 return
-        if any(session.state.terminal(terminal_id) for session in chosen):
-            raise NotOffered(
-                "This command is not to be ended from here: it is over, or the agent runs it "
-                "by itself. acp.session.cancel ends the turn."
-            )
+        for session in chosen:
+            terminal = session.state.terminal(terminal_id)
+            if terminal is not None:
+                await stopping.cancel_terminal(self._pool, session, terminal)
+                return
         raise NoSession(f"There is no terminal {terminal_id!r}.")
+
+    async def cancel_tool_call(self, session_id: str | None, tool_call_id: str) -> None:
+        """Cancel one tool call and not its turn; see :func:`stopping.cancel_tool_call`."""
+        await stopping.cancel_tool_call(self._pool, self.session(session_id), tool_call_id)
 
     # --- questions ----------------------------------------------------------------------------
 

@@ -439,6 +439,12 @@ async def _terminal_kill(on: Operations, argument: Argument) -> Json:
     return {}
 
 
+async def _tool_call_cancel(on: Operations, argument: Argument) -> Json:
+    tool_call_id = required_text(argument, "toolCallId")
+    await on.client.cancel_tool_call(_session_id(argument), tool_call_id)
+    return {}
+
+
 COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.new": _new,
     "acp.session.prompt": _prompt,
@@ -473,4 +479,5 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.agent.restart": _restart,
     "acp.terminal.output": _terminal_output,
     "acp.terminal.kill": _terminal_kill,
+    "acp.toolCall.cancel": _tool_call_cancel,
 }

@@ -68,6 +68,7 @@ COMMANDS = {
     "acp.agent.restart",
     "acp.terminal.output",
     "acp.terminal.kill",
+    "acp.toolCall.cancel",
 }
 
 

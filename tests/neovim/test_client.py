@@ -363,6 +363,45 @@ def test_the_output_of_a_command_in_a_buffer(
     wait_until(lambda: sidecar.commands("acp.terminal.kill")[-1]["terminalId"] == "t3")
 
 
+def test_a_tool_call_is_ended_alone(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
+    def call(name: str, **fields: Any) -> dict[str, Any]:
+        known = {"id": f"toolCall:{name}", "toolCallId": name, "title": name}
+        return {**known, "kind": "toolCall", "status": "in_progress", "content": [], **fields}
+
+    running = {"terminalId": "t1", "output": "", "truncated": False, "exitStatus": None}
+    shown = [{"type": "terminal", "terminalId": "t1", "terminal": running}]
+    blocks = [
+        message("agent", "Working"),
+        call("watch", capabilities={"cancel": {}}),
+        call("build", content=shown, capabilities={"cancel": None}),
+        call("edit"),
+        call("done", status="completed", capabilities={"cancel": {}}),
+    ]
+    sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+    (win,) = editor.marked("transcript")
+    wait_until(lambda: "✓ done" in editor.lines(win))
+    editor.command(f"call win_gotoid({win})")
+
+    def end(line: str) -> None:
+        editor.command(f"call cursor({editor.lines(win).index(line) + 1}, 1)")
+        editor.type("<C-c>")
+
+    end("Working")
+    wait_until(lambda: "no tool call here" in editor.messages())
+    end("◐ watch")
+    wanted = {"sessionId": session, "toolCallId": "watch"}
+    wait_until(lambda: sidecar.commands("acp.toolCall.cancel") == [wanted])
+    end("  running")
+    wait_until(lambda: sidecar.commands("acp.terminal.kill"))
+    assert sidecar.commands("acp.terminal.kill")[0]["terminalId"] == "t1"
+    end("◐ edit")
+    wait_until(lambda: len(sidecar.commands("acp.toolCall.cancel")) == 2)
+    assert editor.eval("getcompletion('Acp cancel ', 'cmdline')") == ["watch"]
+    editor.command("Acp cancel watch")
+    wait_until(lambda: len(sidecar.commands("acp.toolCall.cancel")) == 3)
+    assert sidecar.commands("acp.session.cancel") == []
+
+
 def test_odd_text_is_drawn(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
     blocks = [
         message("agent", "a\r\nb\x00c\x1b[31m" + "ü" * 9000, "m1"),

@@ -170,8 +170,16 @@ local subcommands = {
     complete = agent_names,
   },
   cancel = {
-    run = function()
-      require('acp.session').execute('acp.session.cancel')
+    run = function(call)
+      if call.text == '' then
+        require('acp.session').execute('acp.session.cancel')
+      else
+        require('acp.session').execute('acp.toolCall.cancel', { toolCallId = call.text })
+      end
+    end,
+    complete = function()
+      local session = require('acp.session').current()
+      return session and require('acp.transcript').stoppable(session.id) or {}
     end,
   },
   close = {

@@ -43,6 +43,7 @@ local function transcript_of(id)
     vim.keymap.set('n', lhs, rhs, { buffer = buf, desc = desc, nowait = true })
   end
   map('<CR>', M.go, 'Go to the place of this tool call')
+  map('<C-c>', M.stop, 'End this tool call, or the command that it shows')
   map('q', '<C-w>c', 'Close the window')
   map(']]', function()
     M.jump(1)
@@ -309,6 +310,69 @@ function M.go()
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(line.place.line, last)), 0 })
   end
+end
+
+---@param transcript acp.Transcript
+---@param number integer
+---@return table? block
+local function block_at(transcript, number)
+  local last = 0
+  for _, key in ipairs(transcript.order) do
+    last = last + #transcript.drawn[key].lines
+    if number <= last then
+      return transcript.drawn[key].block
+    end
+  end
+end
+
+---@param block table
+---@return boolean
+local function can_cancel(block)
+  local open = block.status == 'pending' or block.status == 'in_progress'
+  return open and type((block.capabilities or {}).cancel) == 'table'
+end
+
+---The tool calls that the agent lets be cancelled alone.
+---@param id string
+---@return string[]
+function M.stoppable(id)
+  local transcript, ids = transcripts[id], {}
+  for _, key in ipairs(transcript and transcript.order or {}) do
+    local block = transcript.drawn[key].block
+    if block.kind == 'toolCall' and can_cancel(block) then
+      ids[#ids + 1] = block.toolCallId
+    end
+  end
+  return ids
+end
+
+---Ends the tool call under the cursor where it can be cancelled alone, else the command that it
+---shows and that runs.
+function M.stop()
+  local transcript = here()
+  local block = transcript and block_at(transcript, vim.fn.line('.'))
+  if not block or block.kind ~= 'toolCall' then
+    tell.error('no tool call here. :Acp cancel ends the turn')
+    return
+  end
+  if not can_cancel(block) then
+    for _, content in ipairs(block.content or {}) do
+      local terminal = content.terminal
+      if terminal and not terminal.exitStatus then
+        require('acp.terminal').kill(terminal.terminalId)
+        return
+      end
+    end
+  end
+  -- The sidecar knows why, where it cannot be.
+  require('acp.client').execute('acp.toolCall.cancel', {
+    sessionId = vim.b.acp_session,
+    toolCallId = block.toolCallId,
+  }, function(err)
+    if err then
+      tell.error(err)
+    end
+  end)
 end
 
 ---@param direction 1|-1

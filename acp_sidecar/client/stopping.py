@@ -1,0 +1,65 @@
+"""What an agent runs by itself and lets the user stop: one tool call, one terminal.
+
+ACP version 2, "Cancelling Tool Calls" and "Cancelling Terminals". An answer says that the agent
+has taken the request; that the work has stopped it tells by an update.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_sidecar.client.earlier import NotOffered
+from acp_sidecar.client.opening import NoSession
+from acp_sidecar.client.visible import visible
+
+if TYPE_CHECKING:
+    from acp_sidecar.acp.model import JsonObject
+    from acp_sidecar.client.live import LiveSession
+    from acp_sidecar.client.pool import Pool
+    from acp_sidecar.session.terminals import Terminal
+
+_OTHERWISE = "acp.session.cancel ends the turn."
+
+
+def can_cancel(capabilities: JsonObject | None) -> bool:
+    """Whether a tool call or terminal with these ``capabilities`` may be cancelled alone."""
+    return capabilities is not None and isinstance(capabilities.get("cancel"), dict)
+
+
+async def cancel_tool_call(pool: Pool, session: LiveSession, tool_call_id: str) -> None:
+    """``tool_call/cancel``; returns when the agent has taken it.
+
+    Raises :class:`NoSession` for a call nobody heard of, :class:`NotOffered` for one that is
+    over or that the agent does not let cancel, ``AgentUnusable`` where the agent refuses.
+    """
+    call = session.state.tool_call(tool_call_id)
+    if call is None:
+        raise NoSession(f"There is no tool call {tool_call_id!r} in this session.")
+    name = visible(call.title or tool_call_id)
+    if not call.open:
+        raise NotOffered(f"{name!r} is over: it is {call.status}.")
+    if not can_cancel(call.capabilities):
+        why = f"{session.agent.name} does not let {name!r} be cancelled alone."
+        raise NotOffered(f"{why} {_OTHERWISE}")
+    params = session.agent.wire.cancel_tool_call(_named(session), tool_call_id)
+    await pool.ask(session.agent, "tool_call/cancel", params)
+
+
+async def cancel_terminal(pool: Pool, session: LiveSession, terminal: Terminal) -> None:
+    """``terminal/cancel`` for a terminal of the agent's own; returns when it has taken it.
+
+    Raises :class:`NotOffered` where the command is over or the agent does not let it be
+    cancelled, ``AgentUnusable`` where the agent refuses.
+    """
+    name = visible(terminal.command or terminal.terminal_id)
+    if terminal.ended or terminal.ours:
+        raise NotOffered(f"{name!r} is not to be ended: it is over.")
+    if not can_cancel(terminal.capabilities):
+        why = f"{session.agent.name} runs {name!r} by itself and does not let it be ended alone."
+        raise NotOffered(f"{why} {_OTHERWISE}")
+    params = session.agent.wire.cancel_terminal(_named(session), terminal.terminal_id)
+    await pool.ask(session.agent, "terminal/cancel", params)
+
+
+def _named(session: LiveSession) -> str:
+    return session.state.agent_session_id or ""
