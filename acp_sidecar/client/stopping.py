@@ -53,7 +53,8 @@ async def cancel_terminal(pool: Pool, session: LiveSession, terminal: Terminal) 
     """
     name = visible(terminal.command or terminal.terminal_id)
     if terminal.ended or terminal.ours:
-        raise NotOffered(f"{name!r} is not to be ended: it is over.")
+        who = "" if terminal.ours else "the agent runs it by itself, and "
+        raise NotOffered(f"{name!r} is not to be ended: {who}it is over.")
     if not can_cancel(terminal.capabilities):
         why = f"{session.agent.name} runs {name!r} by itself and does not let it be ended alone."
         raise NotOffered(f"{why} {_OTHERWISE}")
