@@ -147,8 +147,8 @@ def question(
     )
     return evolve(
         result,
-        message="\n".join(_lines(result, request, number, look, drawn=True)),
-        in_full="\n".join(_lines(result, request, number, look, drawn=False)),
+        message="\n".join(_lines(result, request, title, number, look, drawn=True)),
+        in_full="\n".join(_lines(result, request, title, number, look, drawn=False)),
     )
 
 
@@ -179,6 +179,7 @@ def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
 def _lines(
     question: Question,
     request: PermissionRequest,
+    call_title: str | None,
     number: int,
     look: Callable[[str], Sight],
     *,
@@ -205,10 +206,16 @@ def _lines(
         if path not in changed:
             outside = "" if look(path).inside else " (outside the workspace)"
             lines.append(f"Path: {visible(path)}{outside}")
-    lines += _arguments(question)
+    if not request.exact or question.tool_call_id is not None:
+        lines += _arguments(question)
+    if request.subject is not None and request.subject.unknown:
+        about = {"type": request.subject.type, **request.subject.unknown}
+        lines.append(f"It is about: {_cut(_as_json(about))}")
     lines += [f"It says: {_cut(text)}" for text in question.texts]
-    if question.title:
-        lines.append(f"The agent calls it: “{_cut(question.title)}”")
+    if call_title:
+        lines.append(f"The agent calls it: “{_cut(call_title)}”")
+    if request.title:
+        lines.append(f"The agent asks: “{_cut(request.title)}”")
     if question.description:
         lines.append(f"The agent explains: “{_cut(question.description)}”")
     return lines
