@@ -88,8 +88,12 @@ class Elicitation:
     meta: JsonObject | None = field(default=None)
 
 
-def elicitation(params: Json) -> Elicitation:
-    """The parameters of ``elicitation/create``; raises :class:`DecodeError`."""
+def elicitation(params: Json, *, open_formats: bool = False) -> Elicitation:
+    """The parameters of ``elicitation/create``; raises :class:`DecodeError`.
+
+    ``open_formats``: as in version 2 a text may have a format that the protocol does not name.
+    It is shown, and nothing is held against it.
+    """
     if not isinstance(params, dict):
         raise DecodeError("params", f"expected an object, got {named(params)}")
     message = _required(params, "message", string)
@@ -107,7 +111,8 @@ def elicitation(params: Json) -> Elicitation:
         "meta": free_form(meta) if isinstance(meta, dict) else None,
     }
     if mode == "form":
-        return Elicitation(mode="form", form=_form(params.get("requestedSchema")), **scope)
+        form = _form(params.get("requestedSchema"), open_formats=open_formats)
+        return Elicitation(mode="form", form=form, **scope)
     if mode == "url":
         elicitation_id = _required(params, "elicitationId", string)
         url = _required(params, "url", string)
@@ -149,7 +154,7 @@ def host_of(url: str) -> str | None:
 # --- the form ---------------------------------------------------------------------------------
 
 
-def _form(raw: Json) -> Form:
+def _form(raw: Json, *, open_formats: bool) -> Form:
     if not isinstance(raw, dict):
         raise DecodeError("requestedSchema", f"expected an object, got {named(raw)}")
     properties = raw.get("properties", {})
@@ -161,20 +166,21 @@ def _form(raw: Json) -> Form:
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         raise _at("required", "expected an array of strings")
     fields = tuple(
-        _field(name, value, required=name in required) for name, value in properties.items()
+        _field(name, value, required=name in required, open_formats=open_formats)
+        for name, value in properties.items()
     )
     title, description = raw.get("title"), raw.get("description")
     return Form(fields, free_form(raw), _shown(title), _shown(description))
 
 
-def _field(name: str, raw: Json, *, required: bool) -> Field:
+def _field(name: str, raw: Json, *, required: bool, open_formats: bool) -> Field:
     try:
-        return _read_field(name, raw, required=required)
+        return _read_field(name, raw, required=required, open_formats=open_formats)
     except DecodeError as error:
         raise error.below(f"requestedSchema.properties.{displayable(name)}") from None
 
 
-def _read_field(name: str, raw: Json, *, required: bool) -> Field:
+def _read_field(name: str, raw: Json, *, required: bool, open_formats: bool) -> Field:
     if not isinstance(raw, dict):
         raise DecodeError("", f"expected an object, got {named(raw)}")
     kind = _required(raw, "type", string)
@@ -187,7 +193,7 @@ def _read_field(name: str, raw: Json, *, required: bool) -> Field:
         "required": required,
     }
     if kind == "string":
-        known |= _string(raw)
+        known |= _string(raw, open_formats=open_formats)
     elif kind in ("number", "integer"):
         leaf = number if kind == "number" else integer
         known |= {
@@ -202,9 +208,9 @@ def _read_field(name: str, raw: Json, *, required: bool) -> Field:
     return Field(**known)
 
 
-def _string(raw: JsonObject) -> dict[str, Any]:
+def _string(raw: JsonObject, *, open_formats: bool) -> dict[str, Any]:
     form = _optional(raw, "format", string)
-    if form is not None and form not in FORMATS:
+    if form is not None and form not in FORMATS and not open_formats:
         raise DecodeError("format", "not a value of this protocol version")
     options = None
     if raw.get("oneOf") is not None:

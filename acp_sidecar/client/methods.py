@@ -141,7 +141,8 @@ class Routes:
         self._permissions.asked(request, asked, agent, session)
 
     def _create_elicitation(self, agent: Agent, request: IncomingRequest) -> None:
-        asked = elicitation.elicitation(request.params)
+        named_formats = agent.wire.PROTOCOL_VERSION == 1
+        asked = elicitation.elicitation(request.params, open_formats=not named_formats)
         session_id = asked.agent_session_id
         session = self.find(agent, session_id) if session_id is not None else None
         if session is None and session_id in self._closed.get(agent, ()):

@@ -586,6 +586,29 @@ async def test_a_terminal_of_the_agents_own_is_ended(editor: Editor, puppet: Pup
         await editor.execute("acp.terminal.kill", terminalId="x")
 
 
+@pytest.mark.parametrize("kind", ["phone", "_x"])
+async def test_a_form_may_have_formats_that_nobody_knows(
+    editor: Editor, puppet: Puppet, kind: str
+) -> None:
+    await editor.execute("acp.session.new")
+    turn, _ = await begun(editor, puppet)
+    field = {"type": "string", "title": "Call", "format": kind}
+    schema = {"type": "object", "properties": {"f": field}, "required": ["f"]}
+    params = {"sessionId": puppet.session, "mode": "form", "message": "Where?"}
+    asked = puppet.request("elicitation/create", {**params, "requestedSchema": schema})
+    (told,) = await editor.eventually(lambda: editor.execute("acp.elicitation.pending"))
+    assert told["requestedSchema"] == schema
+    await editor.execute(
+        "acp.elicitation.answer",
+        requestId=told["requestId"],
+        action="accept",
+        content={"f": "12 34"},
+    )
+    response = await puppet.result(asked)
+    assert response["result"] == {"action": "accept", "content": {"f": "12 34"}}
+    await ended(puppet, turn)
+
+
 async def test_settings_have_ids_of_their_own(editor: Editor, puppet: Puppet) -> None:
     def option(value: str) -> dict[str, Any]:
         return {

@@ -10,13 +10,26 @@ import pytest
 
 from acp_sidecar.acp import elicitation as wire
 from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.filling import misfits
 
 from .reading import ON_ERROR, Reading, put, without
 
 
-@pytest.fixture(scope="session")
-def reading(v1_schema: dict[str, Any]) -> Reading:
-    return Reading(v1_schema)
+@pytest.fixture(params=[1, 2])
+def version(request: pytest.FixtureRequest) -> int:
+    """Of the protocol."""
+    return int(request.param)
+
+
+@pytest.fixture
+def schema(version: int, request: pytest.FixtureRequest) -> dict[str, Any]:
+    found: dict[str, Any] = request.getfixturevalue(f"v{version}_schema")
+    return found
+
+
+@pytest.fixture
+def reading(schema: dict[str, Any]) -> Reading:
+    return Reading(schema)
 
 
 def _requests(reading: Reading) -> Iterator[dict[str, Any]]:
@@ -38,13 +51,15 @@ def _requests(reading: Reading) -> Iterator[dict[str, Any]]:
                 yield {"message": "?", "mode": "form", "requestedSchema": schema, **scope}
 
 
-def test_every_valid_request_is_read(reading: Reading, v1_schema: dict[str, Any]) -> None:
-    schema = {"$ref": "#/$defs/CreateElicitationRequest", "$defs": v1_schema["$defs"]}
-    validator = jsonschema.Draft202012Validator(schema)
+def test_every_valid_request_is_read(
+    reading: Reading, schema: dict[str, Any], version: int
+) -> None:
+    about = {"$ref": "#/$defs/CreateElicitationRequest", "$defs": schema["$defs"]}
+    validator = jsonschema.Draft202012Validator(about)
     count = 0
     for request in _requests(reading):
         validator.validate(request)
-        read = wire.elicitation(request)
+        read = wire.elicitation(request, open_formats=version == 2)
         assert read.mode == request["mode"]
         assert (read.agent_session_id, read.request_id) == (
             request.get("sessionId"),
@@ -61,7 +76,7 @@ def test_every_valid_request_is_read(reading: Reading, v1_schema: dict[str, Any]
 
 @pytest.mark.parametrize("name", ["title", "description", "default"])
 def test_a_marked_text_of_a_field_costs_itself_only(
-    name: str, reading: Reading, v1_schema: dict[str, Any]
+    name: str, reading: Reading, schema: dict[str, Any], version: int
 ) -> None:
     for request in _requests(reading):
         if request["mode"] != "form":
@@ -69,11 +84,14 @@ def test_a_marked_text_of_a_field_costs_itself_only(
         path = ("requestedSchema", "properties", "f", name)
         kind = request["requestedSchema"]["properties"]["f"]["type"]
         part = "MultiSelect" if kind == "array" else kind.capitalize()
-        marked = v1_schema["$defs"][f"{part}PropertySchema"]["properties"][name]
+        marked = schema["$defs"][f"{part}PropertySchema"]["properties"][name]
         assert marked[ON_ERROR] is True
-        (broken,) = wire.elicitation(put(request, path, {"junk": 1})).form.fields  # type: ignore[union-attr]
-        (lacking,) = wire.elicitation(without(request, path)).form.fields  # type: ignore[union-attr]
-        assert broken == lacking
+        broken, lacking = (
+            wire.elicitation(changed, open_formats=version == 2).form
+            for changed in (put(request, path, {"junk": 1}), without(request, path))
+        )
+        assert broken is not None and lacking is not None
+        assert broken.fields == lacking.fields
 
 
 @pytest.mark.parametrize(
@@ -113,8 +131,25 @@ def test_a_missing_required_field_costs_the_request(missing: str) -> None:
         wire.elicitation(without(request, (missing,)))
 
 
-def test_our_answers_are_valid(v1_schema: dict[str, Any]) -> None:
-    schema = {"$ref": "#/$defs/CreateElicitationResponse", "$defs": v1_schema["$defs"]}
+def test_a_format_of_version_2_may_be_any_word(v2_schema: dict[str, Any]) -> None:
+    field = {"type": "string", "format": "phone", "minLength": 3}
+    request = {
+        "sessionId": "S",
+        "message": "?",
+        "mode": "form",
+        "requestedSchema": {"type": "object", "properties": {"f": field}},
+    }
+    about = {"$ref": "#/$defs/CreateElicitationRequest", "$defs": v2_schema["$defs"]}
+    jsonschema.Draft202012Validator(about).validate(request)
+    form = wire.elicitation(request, open_formats=True).form
+    assert form is not None
+    assert form.fields[0].format == "phone"
+    assert misfits(form, {"f": "no number"}) == []
+    assert [each.field for each in misfits(form, {"f": "1"})] == ["f"]
+
+
+def test_our_answers_are_valid(schema: dict[str, Any]) -> None:
+    about = {"$ref": "#/$defs/CreateElicitationResponse", "$defs": schema["$defs"]}
     content = {"a": "b", "n": 1, "x": 1.5, "yes": True, "many": ["one"]}
     for answer in (
         wire.answer("accept", content),
@@ -122,5 +157,5 @@ def test_our_answers_are_valid(v1_schema: dict[str, Any]) -> None:
         wire.answer("decline"),
         wire.answer("cancel"),
     ):
-        jsonschema.Draft202012Validator(schema).validate(answer)
+        jsonschema.Draft202012Validator(about).validate(answer)
     assert wire.answer("decline", content) == {"action": "decline"}
