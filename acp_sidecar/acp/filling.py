@@ -75,7 +75,11 @@ def _text_problem(field: Field, value: Json) -> str | None:
         return f"must have at least {_counted(field.minimum, 'character')}"
     if field.maximum is not None and len(value) > field.maximum:
         return f"must have at most {_counted(field.maximum, 'character')}"
-    if field.format in _FORMATS and not _has_format(field.format, value):
+    if (
+        field.format is not None
+        and field.format in _FORMATS
+        and not _has_format(field.format, value)
+    ):
         return f"must be {_FORMATS[field.format]}"
     if field.pattern is not None and not _matches(field.pattern, value):
         return f"must match {field.pattern}"
