@@ -45,8 +45,10 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _laid(under: Schema, over: Schema) -> Schema:
-    """Two lists of fields as one. What is said twice of a field counts together."""
-    return {**under, **{key: {**under.get(key, {}), **about} for key, about in over.items()}}
+    """Two lists of fields as one. What is said twice of a field counts together; what is said
+    once stays the same object, by which its marks are known."""
+    twice = {key: {**under[key], **about} for key, about in over.items() if key in under}
+    return {**under, **over, **twice}
 
 
 def _says(known: Schema, value: Any) -> bool:
