@@ -1062,7 +1062,7 @@ def test_the_list_of_changed_files(
         (5, "modified, 1 place"),
         (9, "modified, 1 place"),
     ]
-    editor.type("2G")
+    editor.command("normal! 2G")
     editor.command("Acp revert")
     wait_until(lambda: sidecar.commands("acp.review.revert"))
     assert sidecar.commands("acp.review.revert")[0]["uri"] == (workspace / "two.txt").as_uri()
