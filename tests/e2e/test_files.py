@@ -1195,7 +1195,12 @@ async def test_D20_a_small_change_of_a_big_buffer_is_a_small_edit(
     uri = editor.open(file)
     editor.type(uri, 0, 0, "# typed\n")
     lines.insert(0, "# typed\n")
-    text(await puppet.read(file))
+
+    async def known() -> bool:
+        return text(await puppet.read(file)).startswith("# typed")
+
+    # The agent's words and the editor's come by different ways.
+    await editor.eventually(known)
     for change in ({10_000: "changed\n"}, {5: "", 19_000: "two\nlines\n", 20_000: "end\n"}):
         for number, line in change.items():
             lines[number] = line
