@@ -6,9 +6,9 @@ pcall(vim.cmd.helptags, demo.plugin .. '/doc') -- an installation may be read-on
 vim.o.swapfile = false
 vim.o.laststatus = 3
 vim.o.number = true
-vim.o.statusline = ' <Space> goes to a question, a number and <CR> answer it | :qa! quits'
-  .. '%<  |  changes: ]h next  \\ak keep  \\ar revert  \\au undo  :Acp changes  :Acp diff'
-  .. '  |  :Acp prompt  :help acp'
+vim.o.statusline = ' <Space>, a number and <CR> answer it | :qa! quits%<'
+  .. ' | ]h next  \\ak keep  \\ar revert  \\au undo'
+  .. ' | :Acp changes  diff  prompt | :h acp'
 vim.keymap.set('n', '<Space>', '<Plug>(acp-permission)')
 
 require('acp').setup({
