@@ -3,8 +3,18 @@
 //
 //   node ts_agent_v2.mjs SDK_FOLDER
 //
-// A prompt plays one turn of everything version 2 has; the prompt "seen" tells what arrived.
+// The prompt "go" plays one turn of much of what version 2 has, "seen" tells what arrived, "wait"
+// waits for a cancel. Any other prompt is lines that are done one after the other; SESSION in them
+// stands for the session's id:
+//
+//   update UPDATE         tell it
+//   call METHOD PARAMS    have a method of the client's called and say its answer
+//   notify METHOD PARAMS
+//   until METHOD ID       wait until the client cancels the tool call or the terminal ID
+//   idle FIELDS           end the turn here; what follows comes while the session is idle
+//   write [PATH, TEXT], remove [PATH], rename [FROM, TO], copy [FROM, TO]
 
+import { copyFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -16,6 +26,8 @@ const sessions = new Map();
 const seen = [];
 let count = 0;
 let messages = 0;
+let answers = 0;
+const cancels = new Map();
 
 const base64 = (text) => Buffer.from(text, "latin1").toString("base64");
 const text = (words) => ({ type: "text", text: words });
@@ -79,6 +91,15 @@ app.onNotification(agents.session.cancel, ({ params }) => {
   seen.push({ method: agents.session.cancel, params });
   sessions.get(params.sessionId).cancel();
 });
+// The SDK leaves it to the agent to know what can be cancelled.
+function cancelled(method, id) {
+  const resolve = cancels.get(`${method} ${id}`);
+  if (resolve === undefined) throw acp.RequestError.invalidParams({ id });
+  resolve();
+  return {};
+}
+on(agents.toolCall.cancel, ({ params }) => cancelled(agents.toolCall.cancel, params.toolCallId));
+on(agents.terminal.cancel, ({ params }) => cancelled(agents.terminal.cancel, params.terminalId));
 on(agents.session.prompt, ({ params, client }) => {
   const session = sessions.get(params.sessionId);
   const messageId = `u${++messages}`;
@@ -102,10 +123,52 @@ async function play({ session, client, messageId, words, prompt }) {
     await new Promise((resolve) => (session.cancel = resolve));
     await say("state_update", { state: "idle", stopReason: "cancelled" });
     return;
-  } else {
+  } else if (words === "go") {
     await everything(session, client, say);
+  } else if (await script(words.split("\n"), session, client, say)) {
+    return;
   }
   await say("state_update", { state: "idle", stopReason: "end_turn" });
+}
+
+// True where a line has ended the turn.
+async function script(lines, session, client, say) {
+  let idle = false;
+  const disk = {
+    write: ([path, content]) => writeFileSync(path, content),
+    remove: ([path]) => rmSync(path),
+    rename: ([from, to]) => renameSync(from, to),
+    copy: ([from, to]) => copyFileSync(from, to),
+  };
+  for (const line of lines) {
+    const [word, method] = line.split(" ", 2);
+    const tail = (head) => JSON.parse(line.slice(head.length).replaceAll("SESSION", session.id));
+    const given = () => tail(`${word} ${method} `);
+    if (word === "update") {
+      const { sessionUpdate, ...fields } = tail("update ");
+      await say(sessionUpdate, fields);
+    } else if (word === "call") {
+      const answer = await client.request(method, given());
+      await say("agent_message", {
+        messageId: `answer-${++answers}`,
+        content: [text(JSON.stringify(answer))],
+      });
+    } else if (word === "notify") {
+      await client.notify(method, given());
+    } else if (word === "until") {
+      const what = line.slice("until ".length);
+      await new Promise((resolve) => cancels.set(what, resolve));
+      cancels.delete(what);
+    } else if (word === "idle") {
+      idle = true;
+      await say("state_update", { state: "idle", ...tail("idle ") });
+    } else if (word in disk) {
+      disk[word](tail(`${word} `));
+    } else {
+      throw new Error(`no such line: ${line}`);
+    }
+  }
+  return idle;
 }
 
 async function everything(session, client, say) {
