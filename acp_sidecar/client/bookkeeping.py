@@ -22,7 +22,7 @@ from acp_sidecar.client.survey import Survey
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import ToolCallChanged
 from acp_sidecar.workspace.gitpatch import PatchError, parse
-from acp_sidecar.workspace.patchnames import authorise
+from acp_sidecar.workspace.patchnames import PatchedFile, authorise
 from acp_sidecar.workspace.roots import PathRefused
 
 if TYPE_CHECKING:
@@ -97,11 +97,13 @@ class Bookkeeping:
         """Remember what a file said before the agent changes it, at its first mention.
         ``late``: the agent may have changed it already. Its path, where it is reviewed."""
         try:
-            real = self._session.roots.resolve(
-                path, relative_to=self._session.state.cwd, must="new"
-            )
+            return self._touch(path, late)
         except PathRefused:
             return None
+
+    def _touch(self, path: str, late: bool) -> Path:
+        cwd = self._session.state.cwd
+        real = self._session.roots.resolve(path, relative_to=cwd, must="new")
         before = self._survey.before(real) if late and self._survey else None
         if before is not None:
             self._ledger.found(real, before)
@@ -171,25 +173,26 @@ class Bookkeeping:
 
     def _note_changes(self, report: ChangedFiles) -> None:
         """A v2 diff: its changes say which files, its patch what is new in them."""
-        announced: dict[str, Path] = {}
+        announced: dict[str, Path | PathRefused] = {}
         for file in report.files:
             for path in (file.path, file.old_path):
-                real = None if path is None else self.touch(path, late=True)
-                if path is not None and real is not None:
-                    announced[path] = real
+                if path is not None:
+                    try:
+                        announced[path] = self._touch(path, late=True)
+                    except PathRefused as refused:
+                        announced[path] = refused
         patch = report.patch
         if patch is None or patch.format != GIT_PATCH:
             return
         try:
             told = authorise(parse(patch.text), announced, base=self._session.state.cwd)
+            reported = [(_reviewed(file, announced), file.patch) for file in told]
         except PatchError as error:
             said = f"{visible(self._session.agent_name)}: {visible(str(error))}"
             self._session.editor.tell("log", said)
             return
-        for patched in told:
-            real = announced.get(patched.path or patched.old_path or "")
-            if real is not None:
-                self._ledger.patch_reported(real, patched.patch)
+        for real, file_patch in reported:
+            self._ledger.patch_reported(real, file_patch)
 
     def command_began(self, terminal_id: str) -> None:
         """A command of the agent's begins to run here."""
@@ -264,6 +267,23 @@ class Bookkeeping:
 
     def _tell(self, text: str) -> None:
         self._session.editor.tell("warning", text)
+
+
+def _reviewed(patched: PatchedFile, announced: Mapping[str, Path | PathRefused]) -> Path:
+    """The file that a part of a patch is about. Raises :class:`PatchError` where one that it
+    names is not reviewed."""
+    found: list[Path] = []
+    for path in (patched.path, patched.old_path):
+        real = None if path is None else announced[path]
+        if isinstance(real, PathRefused):
+            outside = real.reason == "outside"
+            why = "outside of the session's folders" if outside else "no file to be reviewed"
+            raise PatchError(f"The patch speaks of {path!r}, which is {why}")
+        if real is not None:
+            found.append(real)
+    if not found:
+        raise PatchError("The patch speaks of no file")
+    return found[0]
 
 
 def _new_file(call: ToolCall) -> Diff | None:

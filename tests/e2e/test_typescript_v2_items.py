@@ -6,6 +6,7 @@ says is made by it.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -115,7 +116,7 @@ async def test_a_whole_turn(client: Client, ws: Path) -> None:
     assert (change["uri"], change["status"]) == ((ws / "made.txt").as_uri(), "created")
 
 
-async def test_a_form_is_answered(client: Client) -> None:
+async def test_a_form_is_answered_and_a_page_opened_and_done(client: Client) -> None:
     schema = {
         "type": "object",
         "properties": {"sure": {"type": "boolean", "title": "Sure"}},
@@ -131,18 +132,16 @@ async def test_a_form_is_answered(client: Client) -> None:
     assert answer(state) == {"action": "accept", "content": {"sure": True}}
     assert [each["action"] for each in state["elicitations"]] == ["accept"]
 
-
-async def test_a_page_is_opened_and_done(client: Client) -> None:
     page = {"mode": "url", "url": "https://example.org/login", "elicitationId": "e1"}
     complete = f"notify elicitation/complete {json.dumps({'elicitationId': 'e1'})}"
     turn = play(client, call("elicitation/create", message="Sign in", **page), complete)
-    dialog = await client.dialog()
+    dialog = await client.dialog(2)
     assert "https://example.org/login" in dialog.text
     assert client.shown_documents == []
     dialog.click(next(title for title in dialog.titles if title.startswith("Open")))
     await turn
     assert [(each.uri, each.external) for each in client.shown_documents] == [(page["url"], True)]
-    state = await shown(client, lambda state: state["elicitations"][0]["completed"])
+    state = await shown(client, lambda state: state["elicitations"][1]["completed"])
     assert answer(state) == {"action": "accept"}
 
 
@@ -323,36 +322,61 @@ async def test_reports_of_changes_are_shown_and_reviewed_and_never_applied(
     assert {path.name: path.read_bytes() for path in ws.iterdir()} == before
 
 
+async def test_a_question_does_not_retitle_its_call(client: Client) -> None:
+    """What the question says of the call is taken in; its title stays the question's own."""
+    subject = {"type": "tool_call", "toolCall": {"toolCallId": "t", "status": "in_progress"}}
+    turn = play(
+        client,
+        update("tool_call_update", toolCallId="t", title="Edit a.py", kind="edit"),
+        call("session/request_permission", title="Really?", subject=subject, options=OPTIONS),
+    )
+    dialog = await client.dialog()
+    assert "Really?" in dialog.text and "Edit a.py" in dialog.text
+    (edit,) = (await client.state())["toolCalls"]
+    assert (edit["title"], edit["status"]) == ("Edit a.py", "in_progress")
+    dialog.dismiss()
+    await turn
+    assert answer(await client.state()) == {"outcome": {"outcome": "cancelled"}}
+
+
 async def test_a_patch_that_goes_beyond_its_changes_is_refused_whole(
     client: Client, ws: Path
 ) -> None:
     """Neither file gets a change from it, and the reason is in the log; the report is shown.
 
-    The same patch with both files announced is believed.
+    Nor does a file outside of the workspace. The same patch with both files announced is believed.
     """
     pairs = [[ws / f"{name}-{number}.py" for name in ("named", "other")] for number in (1, 2)]
     for path in (path for pair in pairs for path in pair):
         path.write_text("two\n")
-    beyond, within = (
+    outside = ws.parent / "outside.py"
+    outside.write_text("two\n")
+    beyond, within, out = (
         "".join(
             f"diff --git {path} {path}\n--- {path}\n+++ {path}\n@@ -1 +1 @@\n-one\n+two\n"
             for path in pair
         )
-        for pair in pairs
+        for pair in (*pairs, [outside])
     )
     named, other = pairs[0]
     diff = report({"operation": "modify", "path": str(named)}, patch=beyond)
     both = report(*({"operation": "modify", "path": str(path)} for path in pairs[1]), patch=within)
+    away = report({"operation": "modify", "path": str(outside)}, patch=out)
     state = await played(
         client,
         update("tool_call_update", toolCallId="t", title="Edit", content=[diff]),
+        update("tool_call_update", toolCallId="o", title="Edit", content=[away]),
         update("tool_call_update", toolCallId="u", title="Edit", content=[both]),
     )
-    assert [each["content"] for each in state["toolCalls"]] == [[diff], [both]]
-    logged = await client.until(
-        lambda: [each.message for each in client.log_messages if other.name in each.message]
-    )
-    assert f"'{other}', which is none of the announced changes" in logged[0]
+    assert [each["content"] for each in state["toolCalls"]] == [[diff], [away], [both]]
+    for path, why in (
+        (other, "none of the announced changes"),
+        (outside, "outside of the session's folders"),
+    ):
+        reason = f"The patch speaks of '{path}', which is {why}"
+        await client.until(
+            lambda words=reason: any(words in each.message for each in client.log_messages)
+        )
     changes = await client.eventually(lambda found: len(found) >= 2, "acp.review.list")
     assert {each["uri"] for each in changes} == {path.as_uri() for path in pairs[1]}
     assert [path.read_text() for pair in pairs for path in pair] == ["two\n"] * 4
@@ -420,6 +444,97 @@ async def test_chunks_create_and_empty_lists_clear(client: Client) -> None:
         for each in state["toolCalls"]
     }
     assert contents == {"a": ["one", "two"], "b": [], "c": [], "d": ["three", "four"]}
+
+
+async def test_updates_patch_what_is_there(client: Client) -> None:
+    """Left out leaves, ``null`` clears, a value replaces; what nobody knows is kept as it came."""
+    t: dict[str, Any] = {"toolCallId": "t"}
+    odd = [{"type": "_chart", "points": [1, 2]}, {"type": "hologram", "of": {"a": 1}}]
+    state = await played(
+        client,
+        update(
+            "tool_call_update",
+            **t,
+            title="Look",
+            kind="read",
+            rawInput={"a": 1},
+            rawOutput={"b": 2},
+            locations=[{"path": "/ws/a.py", "line": 1}],
+            _meta={"gone": 1, "kept": {"x": 1}, "new": {"x": 1}},
+        ),
+        update("tool_call_update", **t, rawInput=None, locations=None, status="completed"),
+        update("tool_call_update", **t, content=odd, _meta={"gone": None, "new": {"y": 2}}),
+        update("_vendor_news", anything=1),
+        update("future_news", anything=1),
+    )
+    (look,) = state["toolCalls"]
+    assert (look["title"], look["kind"], look["status"]) == ("Look", "read", "completed")
+    assert (look["rawInput"], look["rawOutput"], look["locations"]) == (None, {"b": 2}, [])
+    assert look["content"] == odd
+    assert look["_meta"] == {"kept": {"x": 1}, "new": {"y": 2}}
+
+
+async def test_messages_plans_and_terminals_are_replaced_by_their_ids(client: Client) -> None:
+    def words(text: str) -> dict[str, str]:
+        return {"type": "text", "text": text}
+
+    def plan(plan_id: str, *steps: str) -> str:
+        entries = [{"content": step, "priority": "low", "status": "pending"} for step in steps]
+        return update("plan_update", plan={"type": "items", "planId": plan_id, "entries": entries})
+
+    def bytes_of(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    model = {"configId": "m", "name": "M", "type": "boolean", "currentValue": True}
+    state = await played(
+        client,
+        update("agent_message_chunk", messageId="a", content=words("wrong")),
+        update("agent_thought_chunk", messageId="h", content=words("hm")),
+        update("agent_message", messageId="a", content=[words("right")]),
+        update("agent_message_chunk", messageId="a", content=words(" on")),
+        update("agent_thought", messageId="h", content=[words("aha")]),
+        update("agent_message_chunk", messageId="b", content=words("gone")),
+        update("agent_message", messageId="b", content=None),
+        plan("p", "one"),
+        plan("q", "other"),
+        plan("p", "two", "three"),
+        update("terminal_update", terminalId="x", command="make"),
+        update("terminal_output_chunk", terminalId="x", data=bytes_of("old\n")),
+        update("terminal_update", terminalId="x", output={"data": bytes_of("\x1b[31mnew\n")}),
+        update("terminal_output_chunk", terminalId="x", data=bytes_of("more\n")),
+        update("terminal_update", terminalId="x", exitStatus={"exitCode": 2}),
+        update("config_option_update", configOptions=[model]),
+    )
+    shape.check(state)
+    assert said(state) == ["right on", ""]
+    assert said(state, "thought") == ["aha"]
+    plans = {
+        each["planId"]: [step["content"] for step in each["entries"]] for each in state["plans"]
+    }
+    assert plans == {"p": ["two", "three"], "q": ["other"]}
+    (terminal,) = state["terminals"]
+    assert terminal["output"].replace("\x1b[31m", "") == "new\nmore\n"
+    assert terminal["exitStatus"]["exitCode"] == 2
+    assert [each["id"] for each in state["configOptions"]] == ["m"]
+
+
+async def test_a_turn_ends_as_the_agent_says(client: Client) -> None:
+    """A prompt waits for the turn before it; an error that ended a turn is told with its reason."""
+    first = play(
+        client,
+        update("tool_call_update", toolCallId="t", title="Wait", capabilities={"cancel": {}}),
+        "until tool_call/cancel t",
+        idle(stopReason="error", error={"code": -32000, "message": "The quota is used up"}),
+    )
+    await shown(client, lambda state: state["toolCalls"])
+    second = play(client, idle(stopReason="max_tokens"))
+    await shown(client, lambda state: state["queue"])
+    assert said(await client.state(), "user")[0].startswith("update")
+    assert await client.execute("acp.toolCall.cancel", toolCallId="t") == {}
+    with pytest.raises(Refused, match="The quota is used up"):
+        await first
+    assert await second == {"stopReason": "max_tokens"}
+    assert (await client.state())["status"] == "idle"
 
 
 async def test_the_editors_tools_are_passed_on(
