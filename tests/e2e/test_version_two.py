@@ -582,7 +582,7 @@ async def test_a_terminal_of_the_agents_own_is_ended(editor: Editor, puppet: Pup
     await ended(puppet, turn)
     (terminal,) = (await editor.state())["terminals"]
     assert terminal["exitStatus"]["signal"] == "SIGTERM"
-    with pytest.raises(LspError, match=r"'make' is not to be ended: the agent runs it by itself, and it is over"):
+    with pytest.raises(LspError, match=r"the agent runs it by itself, and it is over"):
         await editor.execute("acp.terminal.kill", terminalId="x")
 
 
