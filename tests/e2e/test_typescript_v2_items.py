@@ -382,6 +382,47 @@ async def test_a_patch_that_goes_beyond_its_changes_is_refused_whole(
     assert [path.read_text() for pair in pairs for path in pair] == ["two\n"] * 4
 
 
+async def test_a_patch_says_what_a_file_was(client: Client, ws: Path) -> None:
+    """Line endings, names in quotes, no newline at the end, modes: told after the agent's write."""
+    none = "\\ No newline at end of file\n"
+    texts = {
+        "crlf.txt": ("one\r\ntwo\r\n", "one\r\nTWO\r\n", " one\r\n-two\r\n+TWO\r\n", "-1,2 +1,2"),
+        "é b.txt": ("old\n", "new\n", "-old\n+new\n", "-1 +1"),
+        "bare.txt": ("a", "b", f"-a\n{none}+b\n{none}", "-1 +1"),
+        "run.sh": ("ls\n", "ls -l\n", "-ls\n+ls -l\n", "-1 +1"),
+    }
+    diffs = []
+    for name, (_, after, body, span) in texts.items():
+        (ws / name).write_bytes(after.encode())
+        named = str(ws / name)
+        if name.startswith("é"):
+            named = '"' + named.replace("é", r"\303\251") + '"'
+        modes = "old mode 100644\nnew mode 100755\n" if name == "run.sh" else ""
+        patch = f"diff --git {named} {named}\n{modes}--- {named}\n+++ {named}\n@@ {span} @@\n{body}"
+        diffs.append(report({"operation": "modify", "path": str(ws / name)}, patch=patch))
+    others = [
+        report({"operation": "add", "path": str(ws / "sub"), "fileType": "directory"}),
+        report({"operation": "add", "path": str(ws / "link"), "fileType": "symlink"}),
+        report({"operation": "_chmod", "path": str(ws / "run.sh")}),
+    ]
+    (ws / "sub").mkdir()
+    (ws / "link").symlink_to(ws / "run.sh")
+    content = [*diffs, *others]
+    state = await played(
+        client,
+        update("tool_call_update", toolCallId="t", title="Edit", status="completed"),
+        update("tool_call_update", toolCallId="t", content=content),
+    )
+    assert state["toolCalls"][0]["content"] == content
+    changes = await client.eventually(lambda found: len(found) >= 4, "acp.review.list")
+    assert {each["uri"]: (each["status"], len(each["hunks"])) for each in changes} == {
+        (ws / name).as_uri(): ("modified", 1) for name in texts
+    }
+    await client.execute("acp.review.revert")
+    for name, (before, *_) in texts.items():
+        assert (ws / name).read_bytes().decode() == before
+
+
 async def test_resuming_replays_only_what_is_asked_for(client: Client) -> None:
     loaded = await client.execute("acp.session.load", agentSessionId="old")
     state = await client.state(sessionId=loaded["sessionId"])
