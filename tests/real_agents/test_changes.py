@@ -163,7 +163,7 @@ def click(dialog: Dialog, *names: str) -> None:
     dialog.click(next(title for title in dialog.titles if title in names))
 
 
-@pytest.mark.parametrize("agent", ["gemini"])
+@pytest.mark.parametrize("agent", ["gemini"], indirect=True)
 async def test_a_write_waits_for_the_user_s_word(careful: Desk) -> None:
     """An agent that writes through the client."""
     seen: list[tuple[str, bool]] = []
