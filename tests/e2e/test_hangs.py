@@ -98,13 +98,15 @@ async def test_an_agent_may_confirm_a_cancel_as_late_as_it_likes(
     assert await outcome(second) == stopped("end_turn")
     state = await checked(editor)
     assert state["toolCalls"][0]["status"] == "completed"
-    began = [one for one in editor.all("$/progress") if one["value"]["kind"] == "begin"]
-    ended = [one for one in editor.all("$/progress") if one["value"]["kind"] == "end"]
-    # One for the start, one for each turn; each ends once.
-    assert len(began) == 3
-    await editor.until(lambda: editor.all("$/progress")[-1]["value"]["kind"] == "end")
-    ended = [one for one in editor.all("$/progress") if one["value"]["kind"] == "end"]
-    assert sorted(one["token"] for one in ended) == sorted(one["token"] for one in began)
+
+    def tokens(kind: str) -> list[str]:
+        return sorted(
+            one["token"] for one in editor.all("$/progress") if one["value"]["kind"] == kind
+        )
+
+    # One for the start, one for each turn that lasts; each ends once.
+    await editor.until(lambda: tokens("end") == tokens("begin"))
+    assert len(tokens("begin")) in (2, 3)
 
 
 async def test_who_waits_is_asked_again_at_the_next_cancel(
