@@ -276,18 +276,25 @@ async def spawn(
     on_stderr: Callable[[bytes], None],
 ) -> WindowsProcess:
     """See :func:`acp_sidecar.agents.process.spawn`. The job stands in for the leash."""
-    job, child = _start_child(command)
+    job, child = start_child(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     return WindowsProcess(child, job, on_data, on_eof, on_exit, on_stderr)
 
 
-def _start_child(command: Command) -> tuple[JobObject, subprocess.Popen[bytes]]:
+def start_child(
+    command: Command, *, stdin: int, stderr: int
+) -> tuple[JobObject, subprocess.Popen[bytes]]:
+    """Start a program in a job object of its own, its output in a pipe. ``stdin`` and
+    ``stderr`` as :class:`subprocess.Popen` takes them.
+
+    :raises CannotStart: the process could not be made, or not be held
+    """
     try:
         job = JobObject()
         child = subprocess.Popen(
             command.command_line or list(command.argv),
-            stdin=subprocess.PIPE,
+            stdin=stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             bufsize=0,
             env=dict(command.env),
             cwd=command.cwd,

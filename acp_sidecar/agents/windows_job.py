@@ -17,12 +17,12 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from acp_sidecar.agents.command import Command
-from acp_sidecar.agents.exits import CannotStart, CommandExit
+from acp_sidecar.agents.exits import CommandExit
 from acp_sidecar.agents.leash import Leash
 
 assert sys.platform == "win32"
 
-from acp_sidecar.agents.windows import CREATE_SUSPENDED, JobObject  # noqa: E402 - not elsewhere
+from acp_sidecar.agents.windows import JobObject, start_child  # noqa: E402 - not elsewhere
 
 log = logging.getLogger(__name__)
 
@@ -137,26 +137,5 @@ def start(
     on_exit: Callable[[CommandExit], None],
 ) -> WindowsJob:
     """See :func:`acp_sidecar.agents.job.start`. The job object stands in for the leash."""
-    try:
-        job = JobObject()
-        child = subprocess.Popen(
-            command.command_line or list(command.argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            env=dict(command.env),
-            cwd=command.cwd,
-            creationflags=(
-                subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW | CREATE_SUSPENDED
-            ),
-        )
-    except (OSError, ValueError) as problem:
-        raise CannotStart(f"cannot run {command.argv[0]!r}: {problem}") from problem
-    try:
-        job.take(child)
-    except OSError as problem:
-        child.kill()
-        job.close()
-        raise CannotStart(f"cannot hold {command.argv[0]!r} in a job: {problem}") from problem
+    job, child = start_child(command, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     return WindowsJob(child, job, on_output, on_exit)

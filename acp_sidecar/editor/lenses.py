@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acp_sidecar.editor.calls import CommandError
+from acp_sidecar.editor.calls import METHOD_NOT_FOUND, CommandError
 from acp_sidecar.editor.marks import Lines, Mark, marks
 from acp_sidecar.editor.server import ClientError, ClientGone
 
@@ -31,7 +31,6 @@ CAPABILITIES: Final[Mapping[str, Any]] = {
     "codeLensProvider": {"resolveProvider": False},
     "codeActionProvider": {"codeActionKinds": ["quickfix", "source.acp"]},
 }
-_METHOD_NOT_FOUND: Final = -32601
 _ANSWER_SECONDS: Final = 5
 _MOST_WITH_LENSES: Final = 1_000
 """Changes of a document that get lenses of their own: an editor draws each of them."""
@@ -183,7 +182,7 @@ class Lenses:
                         "workspace/codeLens/refresh", timeout=_ANSWER_SECONDS
                     )
                 except ClientError as error:
-                    if error.code == _METHOD_NOT_FOUND:
+                    if error.code == METHOD_NOT_FOUND:
                         self._refreshable = self._due = False
                 except ClientGone:
                     return

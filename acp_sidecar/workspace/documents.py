@@ -84,8 +84,6 @@ class Document:
     """What the document said when it and its file last agreed; None where that is unknown."""
     last_saved: str | None = None
     """What it said when the user last saved it; None before that."""
-    save_number: int = 0
-    """Which of all savings in this editor its last one was; 0 before it."""
     closed: bool = False
     rule: LineRule = "lsp"
     _lines: list[str] = field(factory=list)
@@ -186,7 +184,6 @@ class Documents:
     def __init__(self, habits: Habits | None = None) -> None:
         self.habits = habits or Habits()
         self.encoding: Encoding = "utf-16"
-        self._saves = 0
         self._by_key: dict[str, Document] = {}
         self._by_real: dict[str, list[Document]] = {}
         self._callbacks: list[tuple[Callable[[Document], None], frozenset[Happening]]] = []
@@ -261,8 +258,6 @@ class Documents:
         if text is not None and text != document.text:
             self._take(document, text)
         document.last_saved = document.text
-        self._saves += 1
-        document.save_number = self._saves
         document.mark_clean()
         self._tell("save", document)
         return document
