@@ -1,0 +1,38 @@
+// Bundles the extension (Node) and the chat (browser) into dist/.
+import { context } from 'esbuild';
+import { argv } from 'node:process';
+
+const production = argv.includes('--production');
+const common = {
+  bundle: true,
+  minify: production,
+  sourcemap: production ? false : 'linked',
+  logLevel: 'warning',
+};
+const builds = await Promise.all([
+  context({
+    ...common,
+    entryPoints: { extension: 'src/extension.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    external: ['vscode'],
+  }),
+  context({
+    ...common,
+    entryPoints: { chat: 'webview/main.ts', style: 'webview/style.css' },
+    outdir: 'dist',
+    platform: 'browser',
+    target: 'es2022',
+    format: 'iife',
+    loader: { '.ttf': 'file' },
+  }),
+]);
+if (argv.includes('--watch')) {
+  await Promise.all(builds.map((build) => build.watch()));
+} else {
+  await Promise.all(builds.map((build) => build.rebuild()));
+  await Promise.all(builds.map((build) => build.dispose()));
+}

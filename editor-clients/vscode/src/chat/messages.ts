@@ -1,0 +1,134 @@
+/**
+ * What is said between the extension and the chat in its webview. The extension has the
+ * truth; the chat draws it, and can be thrown away and made again at any moment.
+ */
+
+import type {
+  Command,
+  Completion,
+  ConfigOption,
+  Elicitation,
+  ElicitationAnswer,
+  EntryBlock,
+  Follow,
+  Modes,
+  Question,
+  QueuedPrompt,
+  SessionStatus,
+  TerminalUpdate,
+  Usage,
+} from '../protocol.ts';
+
+/** One session, without its blocks. */
+export interface SessionView {
+  sessionId: string;
+  agent: string;
+  /** The folder the agent works in. */
+  cwd: string;
+  /** The agent's title of it, else the beginning of the first prompt, else null. */
+  title: string | null;
+  status: SessionStatus;
+  stopReason: string | null;
+  queue: QueuedPrompt[];
+  usage: Usage | null;
+  modes: Modes | null;
+  configOptions: ConfigOption[];
+  commands: Command[];
+  follow: Follow | null;
+  /** Hunks that wait for review. */
+  changes: number;
+}
+
+/** Whether there is a sidecar to talk to, and what the user can do where there is none. */
+export type SidecarView =
+  | { state: 'running' }
+  | { state: 'starting' }
+  | { state: 'untrusted' }
+  | { state: 'noFolder' }
+  | { state: 'missing'; reason: string }
+  | { state: 'failed'; reason: string };
+
+/** All that the chat draws except blocks and terminals. Sent whole whenever it changes. */
+export interface ChatState {
+  sidecar: SidecarView;
+  sessions: SessionView[];
+  /** The session that is drawn. */
+  active: string | null;
+  /** Agents that can be chosen for a new session, the default first. */
+  agents: string[];
+  /** All questions that wait, of all sessions, oldest first. */
+  questions: Question[];
+  /** All forms that wait. */
+  elicitations: Elicitation[];
+  followEnabled: boolean;
+}
+
+/** A picture that was pasted: base64 without a prefix. */
+export interface PastedImage {
+  mimeType: string;
+  data: string;
+}
+
+/** What the user has typed in a session and not sent. */
+export interface Draft {
+  text: string;
+  images: PastedImage[];
+}
+
+export type ToChat =
+  | { type: 'state'; state: ChatState }
+  /** Blocks to add or to replace by id; with `reset` they are all there are. */
+  | { type: 'blocks'; sessionId: string; blocks: EntryBlock[]; reset: boolean }
+  | { type: 'terminal'; terminal: TerminalUpdate }
+  | { type: 'completions'; id: number; items: Completion[] }
+  /** Puts a text into the prompt, at its end. */
+  | { type: 'insert'; text: string }
+  /** Replaces the prompt: what was there before a reload. */
+  | { type: 'draft'; sessionId: string | null; draft: Draft }
+  | { type: 'focusPrompt' }
+  /** Scrolls to a question and puts the focus on its card, on none of its buttons. */
+  | { type: 'showQuestion'; requestId: string };
+
+export type FromChat =
+  | { type: 'ready' }
+  /** Without a session one is made first. */
+  | { type: 'prompt'; sessionId: string | null; text: string; images: PastedImage[] }
+  | { type: 'cancel'; sessionId: string }
+  | { type: 'editQueued'; sessionId: string; turnId: string; text: string }
+  | { type: 'dropQueued'; sessionId: string; turnId: string }
+  | { type: 'setMode'; sessionId: string; modeId: string }
+  | { type: 'setConfigOption'; sessionId: string; configId: string; value: string | boolean }
+  | { type: 'answer'; requestId: string; optionId: string | null }
+  | { type: 'answerForm'; requestId: string; answer: ElicitationAnswer }
+  /** Details of a question in the editor: its diffs, side by side. */
+  | { type: 'previewQuestion'; requestId: string }
+  | { type: 'openPath'; sessionId: string; path: string; line: number | null }
+  | { type: 'openDiff'; sessionId: string; toolCallId: string; index: number }
+  | { type: 'openLink'; sessionId: string; href: string }
+  | { type: 'copy'; text: string }
+  | { type: 'complete'; id: number; sessionId: string | null; text: string; cursor: number }
+  | { type: 'openTerminal'; sessionId: string; terminalId: string }
+  | { type: 'killTerminal'; sessionId: string; terminalId: string }
+  | { type: 'cancelToolCall'; sessionId: string; toolCallId: string }
+  | { type: 'newSession'; agent: string | null }
+  | { type: 'selectSession'; sessionId: string }
+  | { type: 'closeSession'; sessionId: string }
+  | { type: 'showHistory' }
+  | { type: 'openChanges'; sessionId: string }
+  | { type: 'toggleFollow' }
+  | { type: 'draft'; sessionId: string | null; draft: Draft }
+  /** One of the extension's own commands that the chat has a button for. */
+  | { type: 'run'; command: ChatCommand };
+
+export const CHAT_COMMANDS = [
+  'acp.makeEnvironment',
+  'acp.choosePython',
+  'acp.restartSidecar',
+  'acp.showLog',
+  'acp.doctor',
+  'acp.tryDemo',
+  'workbench.trust.manage',
+  'workbench.action.files.openFolder',
+] as const;
+
+export type ChatCommand = (typeof CHAT_COMMANDS)[number];
