@@ -12,6 +12,7 @@ from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents import registries
 from acp_sidecar.agents.catalog import AgentEntry, catalog
+from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.registry import RegistryUnreadable
 from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
@@ -26,6 +27,7 @@ from acp_sidecar.client.ports import (
     Variable,
     visible,
 )
+from acp_sidecar.client.roster import Roster
 from acp_sidecar.client.sessions import Sessions
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
@@ -91,7 +93,9 @@ class App:
         self, server: SidecarServer, settings: Settings, recorder: Recorder | None = None
     ) -> None:
         self._server = server
+        self._file_settings = settings
         self._user_settings = settings
+        self._workspace_values: Any = None
         self.settings = settings
         self._recorder = recorder
         self.features = ClientFeatures()
@@ -119,6 +123,7 @@ class App:
             lambda: self.features,
             self._tasks,
         )
+        self._roster = Roster(_known_agents, Finder(), self._tell_of_registry)
         self._reports: dict[str, Report] = {}
         self._messages = Messages(server)
         self._listen()
@@ -126,6 +131,7 @@ class App:
     def _surfaces(self) -> None:
         """Make what depends on the editor's capabilities."""
         server, features = self._server, self.features
+        self._follow_wanted = self.settings.follow_enabled
         self._transcript = Transcript(server, wanted=features.transcript)
         self._terminals = Terminals(server, wanted=features.terminals)
         self._progress = Progress(server, self._tasks, supported=features.progress)
@@ -146,7 +152,7 @@ class App:
             Reveals(server, self.documents, self.files, features, self._folder_paths).reveal,
             self._follow_moved,
             self._tasks,
-            enabled=self.settings.follow_enabled,
+            enabled=self._follow_wanted,
             per_second=lambda: self.settings.follow_per_second,
             folders=self._folder_paths,
             congested=lambda: server.congested,
@@ -173,6 +179,7 @@ class App:
             forms=self._forms,
             encoding=lambda: self.documents.encoding,
             default_cwd=self._default_cwd,
+            agents=self._agents,
         )
 
     def _listen(self) -> None:
@@ -187,6 +194,7 @@ class App:
         server.on_watched_files = Watching(self.sessions.sessions).happened
         server.on_configuration = self._configuration_changed
         server.handle("acp/userActivity", self._user_acted)
+        server.handle("acp/userSettings", self._user_settings_changed, none_apart=True)
         server.handle("acp/transcript/snapshot", self._snapshot)
         server.handle(
             "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
@@ -229,22 +237,42 @@ class App:
         answer = await self._ask("workspace/configuration", items)
         if isinstance(answer, list) and answer:
             self._take_settings(answer[0], user=False)
+            self._follow_setting()
 
     async def _configuration_changed(self, sent: Any) -> None:
         if self.features.configuration:
             await self._pull_configuration()
         elif isinstance(sent, Mapping):
             self._take_settings(sent.get("acp"), user=False)
+            self._follow_setting()
+
+    def _user_settings_changed(self, values: Any) -> None:
+        """``acp/userSettings``: in place of what ``initialize`` brought."""
+        if not isinstance(values, Mapping):
+            self.tell("warning", "acp/userSettings needs an object; all settings stay as they are.")
+            return
+        self._take_settings(values, user=True)
+        self._follow_setting()
 
     def _take_settings(self, values: Any, *, user: bool) -> None:
-        base = self._user_settings
-        merged, problems = settings_module.merge(base, values, user=user)
+        """Lay the user's settings over the user's file, and over both what the workspace
+        configures; ``values`` are the new ones of either."""
+        said: Sequence[Problem] = ()
         if user:
-            self._user_settings = merged
-        was_enabled, self.settings = self.settings.follow_enabled, merged
-        if merged.follow_enabled != was_enabled and not user:
-            self._follow.set_enabled(merged.follow_enabled)
-        self.report_problems(problems, user=user)
+            self._user_settings, said = settings_module.merge(self._file_settings, values)
+        else:
+            self._workspace_values = values
+        merged, problems = settings_module.merge(
+            self._user_settings, self._workspace_values, user=False
+        )
+        self.settings = merged
+        self.report_problems(said if user else problems, user=user)
+
+    def _follow_setting(self) -> None:
+        wanted = self.settings.follow_enabled
+        if wanted != self._follow_wanted:
+            self._follow_wanted = wanted
+            self._follow.set_enabled(wanted)
 
     def report_problems(self, problems: Sequence[Problem], *, user: bool) -> None:
         """Tell the user of settings that were left out, in one message."""
@@ -303,15 +331,18 @@ class App:
         return [path for path in paths if path]
 
     def _catalog(self) -> Mapping[str, AgentEntry]:
-        source = self.settings.registry_source
-        if source is None:
-            return catalog(self.settings.agents)
         try:
-            found, _ = registries.entries(source, self.settings.registry_allow, _registries())
+            return _known_agents(self.settings)
         except RegistryUnreadable as error:
-            self.tell("warning", f"The registry {source} is left out: {error}")
-            found = []
-        return catalog(self.settings.agents, found)
+            self._tell_of_registry(error)
+            return catalog(self.settings.agents)
+
+    def _tell_of_registry(self, error: RegistryUnreadable) -> None:
+        self.tell("warning", f"The registry {self.settings.registry_source} is left out: {error}")
+
+    async def _agents(self) -> list[dict[str, Any]]:
+        """The agents a user can choose from (``acp.agent.list``)."""
+        return await self._roster.rows(self.settings, self.sessions.logins())
 
     def _recording(self, agent: str) -> Wire | None:
         if self._recorder is None:
@@ -446,6 +477,15 @@ def _ledgers(files: Files) -> Ledgers:
         user_cache_path("acp-sidecar") / "baselines",
         user_state_path("acp-sidecar") / "checkpoints",
     )
+
+
+def _known_agents(settings: Settings) -> Mapping[str, AgentEntry]:
+    """Every agent by name; reads the registry, and raises ``RegistryUnreadable``."""
+    source = settings.registry_source
+    if source is None:
+        return catalog(settings.agents)
+    found, _ = registries.entries(source, settings.registry_allow, _registries())
+    return catalog(settings.agents, found)
 
 
 def _registries() -> Path:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from attrs import evolve
 
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.command import Command, CommandNotFound, resolve
@@ -69,6 +72,25 @@ class Finder:
         except CannotStart:
             return None
 
+    async def programs(self, entries: Sequence[AgentEntry]) -> Mapping[str, str | CannotStart]:
+        """Where the programs of all these agents are, by name, or why one cannot be started.
+
+        The disk is read in a thread: a PATH may name a folder of a network that is away.
+        """
+        found = await asyncio.to_thread(_look, entries)
+        missing = [
+            entry
+            for entry in entries
+            if isinstance(found[entry.name], CommandNotFound)
+            and "PATH" not in entry.env
+            and _is_name(entry.command)
+        ]
+        login = await self._login.path() if missing else LoginPath(None, None)
+        if login.path is None:
+            return found
+        again = [evolve(entry, env=with_login(entry, login)) for entry in missing]
+        return {**found, **await asyncio.to_thread(_look, again)}
+
     async def program(self, entry: AgentEntry) -> str | None:
         """Where an agent's program is, None if it cannot be started."""
         try:
@@ -83,6 +105,16 @@ def with_login(entry: AgentEntry, login: LoginPath) -> Mapping[str, str]:
     ours = inherited().get("PATH", os.defpath).split(os.pathsep)
     both = [*theirs, *(folder for folder in ours if folder not in theirs)]
     return {**entry.env, "PATH": os.pathsep.join(both)}
+
+
+def _look(entries: Sequence[AgentEntry]) -> dict[str, str | CannotStart]:
+    found: dict[str, str | CannotStart] = {}
+    for entry in entries:
+        try:
+            found[entry.name] = resolve(entry.command, env=entry.env).argv[0]
+        except CannotStart as problem:
+            found[entry.name] = problem
+    return found
 
 
 def _is_name(command: str) -> bool:

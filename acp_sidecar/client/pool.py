@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import evolve
 
+from acp_sidecar.acp.model import AuthMethod, TerminalAuthMethod
 from acp_sidecar.acp.wire import AUTH_REQUIRED
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
@@ -153,6 +154,11 @@ class Pool:
         """What is offered: of the settings' versions those that the agent did not decline."""
         spoken = self._versions.get(name, settings.protocol_versions)
         return tuple(each for each in settings.protocol_versions if each in spoken)
+
+    def logins(self) -> Mapping[str, Sequence[AuthMethod | TerminalAuthMethod]]:
+        """The ways to log in that running agents have named, by agent."""
+        running = [each for each in self._agents.values() if each.gone is None]
+        return {each.name: each.info.auth_methods for each in running}
 
     def give(self, name: str, env: Mapping[str, str]) -> None:
         """From its next start on this agent has these variables, laid over its settings'."""

@@ -37,6 +37,7 @@ from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
+from acp_sidecar.client.roster import Ways
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.turns import Prompt
 from acp_sidecar.session.state import Session
@@ -380,6 +381,10 @@ class Sessions:
         self._elicitations.unanswered(request_id)
 
     # --- agents -------------------------------------------------------------------------------
+
+    def logins(self) -> Mapping[str, Ways]:
+        """The ways to log in that running agents have named, by agent."""
+        return self._pool.logins()
 
     async def login(
         self,

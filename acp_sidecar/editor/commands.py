@@ -57,6 +57,8 @@ class Operations:
     forms: Forms
     encoding: Callable[[], Encoding]
     default_cwd: Callable[[], str | None]
+    agents: Callable[[], Awaitable[Json]]
+    """The agents a user can choose from."""
 
     def session(self, argument: Argument) -> SessionView:
         """The session an argument names, or the only one open."""
@@ -157,6 +159,21 @@ def _opened(session: SessionView) -> Json:
     state = session.state.to_json()
     names = ("sessionId", "agentSessionId", "agent", "protocolVersion", "modes")
     return {name: state[name] for name in (*names, "configOptions", "commands")}
+
+
+async def _opened_here(on: Operations, argument: Argument) -> Json:
+    return [
+        {
+            "sessionId": state.session_id,
+            "agentSessionId": state.agent_session_id,
+            "agent": state.agent,
+            "cwd": state.cwd,
+            "title": state.title,
+            "status": state.status,
+            "protocolVersion": state.protocol_version,
+        }
+        for state in (session.state for session in on.client.sessions())
+    ]
 
 
 async def _list(on: Operations, argument: Argument) -> Json:
@@ -405,6 +422,10 @@ async def _answer_elicitation(on: Operations, argument: Argument) -> Json:
     return {}
 
 
+async def _agents(on: Operations, argument: Argument) -> Json:
+    return await on.agents()
+
+
 async def _login(on: Operations, argument: Argument) -> Json:
     agent = required_text(argument, "agent")
     method_id, cwd, env = text(argument, "methodId"), on.cwd(argument), text_map(argument, "env")
@@ -452,6 +473,7 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.cancel": _cancel,
     "acp.prompt.complete": _complete,
     "acp.session.list": _list,
+    "acp.session.opened": _opened_here,
     "acp.session.load": _restore("load"),
     "acp.session.resume": _restore("resume"),
     "acp.session.fork": _restore("fork"),
@@ -474,6 +496,7 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.permission.answer": _answer,
     "acp.elicitation.pending": _elicitations,
     "acp.elicitation.answer": _answer_elicitation,
+    "acp.agent.list": _agents,
     "acp.agent.login": _login,
     "acp.agent.logout": _logout,
     "acp.agent.restart": _restart,

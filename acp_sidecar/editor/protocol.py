@@ -73,6 +73,8 @@ class SidecarProtocol(LanguageServerProtocol):
         self.calls = Outgoing(self.send)
         self.work = Work()
         self.handlers: dict[str, Handler] = {}
+        self.telling_none_apart: set[str] = set()
+        """Methods whose handlers get None for params that are null or missing."""
         self.record: Callable[[str, Json], None] | None = None
         self._frames = FrameDecoder()
         self._inbox: deque[bytes | BadFrame | None] = deque()
@@ -144,7 +146,8 @@ class SidecarProtocol(LanguageServerProtocol):
         elif isinstance(method, str):
             params = message.get("params")
             # Lua's empty table arrives as an empty array.
-            params = {} if params is None or params == [] else params
+            if params == [] or (params is None and method not in self.telling_none_apart):
+                params = {}
             if message_id is None:
                 return self._notified(method, params)
             return self._requested(message_id, method, params)

@@ -134,17 +134,20 @@ class SidecarServer(LanguageServer):
 
     # --- what the server offers -----------------------------------------------------
 
-    def handle(self, method: str, handler: Handler) -> None:
+    def handle(self, method: str, handler: Handler, *, none_apart: bool = False) -> None:
         """Handle a request or notification of the client's.
 
         ``handler(params)`` gets plain JSON and returns plain JSON, or an awaitable of it;
         a client's ``$/cancelRequest`` cancels the awaitable. An error in it answers the
-        request: a :class:`CommandError` with its own message and code.
+        request: a :class:`CommandError` with its own message and code. Params that are null or
+        missing are ``{}``, and None with ``none_apart``.
 
         Raises :class:`ValueError` for a request that is built in, see the callbacks.
         """
         self._refuse_built_in(method)
         self.protocol.handlers[method] = handler
+        if none_apart:
+            self.protocol.telling_none_apart.add(method)
 
     def provide(self, method: str, handler: Handler, capability: Mapping[str, Json]) -> None:
         """:meth:`handle` a standard method and :meth:`announce` that we do, e.g.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.session.change import (
     Change,
+    CommandsChanged,
     ConfigChanged,
     InfoChanged,
     ModesChanged,
@@ -31,7 +32,14 @@ BYTES_PER_SECOND: Final = 2_000_000
 STATUS: Final = "status"
 """Key and kind of the one block that is no entry: what stands beside the conversation."""
 
-_IN_STATUS: Final = (StatusChanged, InfoChanged, UsageChanged, ModesChanged, ConfigChanged)
+_IN_STATUS: Final = (
+    StatusChanged,
+    InfoChanged,
+    UsageChanged,
+    ModesChanged,
+    ConfigChanged,
+    CommandsChanged,
+)
 
 
 class Transcript:
@@ -106,6 +114,9 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
         return {
             "id": STATUS,
             "kind": STATUS,
+            "agent": state.agent,
+            "agentSessionId": state.agent_session_id,
+            "cwd": state.cwd,
             "status": state.status,
             "stopReason": state.stop_reason,
             "queue": session.queue(),
@@ -113,6 +124,7 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "usage": state.usage and {"cost": None, **encode(state.usage)},
             "modes": encode(state.modes),
             "configOptions": encode(state.config_options),
+            "commands": encode(state.commands),
         }
     entry = state.entry(key)
     return block(state, entry) if entry else None
