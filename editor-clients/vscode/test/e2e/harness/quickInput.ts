@@ -1,0 +1,101 @@
+/** The field with a list that drops down at the top: commands, files, whatever is to be picked. */
+
+import type { Locator, Page } from 'playwright-core';
+import { press, restMouse } from './mouse.ts';
+import { until } from './until.ts';
+
+/** A row of the list. */
+export interface Item {
+  label: string;
+  description: string;
+  detail: string;
+}
+
+/** What {@link Workbench.quickPick} gives. */
+export class QuickInput {
+  private readonly page: Page;
+  /** The whole of it. */
+  readonly widget: Locator;
+  /** The field. */
+  readonly field: Locator;
+  private readonly rows: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.widget = page.locator('.quick-input-widget');
+    this.field = this.widget.locator('.quick-input-box input');
+    this.rows = this.widget.locator('.quick-input-list .monaco-list-row');
+  }
+
+  /** Whether it is open now. */
+  async isOpen(): Promise<boolean> {
+    return this.widget.isVisible();
+  }
+
+  /** Waits until it is open. */
+  async opened(): Promise<this> {
+    await this.widget.waitFor();
+    return this;
+  }
+
+  /** Waits until it is closed. */
+  async closed(): Promise<void> {
+    await this.widget.waitFor({ state: 'hidden' });
+  }
+
+  /** Waits until one with this above its list is open: not the list of commands that led to it. */
+  async titled(text: string | RegExp): Promise<this> {
+    await this.widget.locator('.quick-input-title').filter({ hasText: text }).waitFor();
+    return this;
+  }
+
+  /** The rows, as far as they can be seen without scrolling. */
+  async items(): Promise<Item[]> {
+    await this.opened();
+    return this.rows.evaluateAll((rows) => {
+      const text = (row: Element, part: string): string =>
+        (row.querySelector(part)?.textContent ?? '').replaceAll('\u00a0', ' ').trim();
+      return rows
+        .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
+        .map((row) => ({
+          label: text(row, '.quick-input-list-label .label-name'),
+          description: text(row, '.quick-input-list-label .label-description'),
+          detail: text(row, '.quick-input-list-label-meta'),
+        }));
+    });
+  }
+
+  /** The row with exactly this label. */
+  item(label: string): Locator {
+    const name = this.page.locator('.quick-input-list-label .label-name').getByText(label, {
+      exact: true,
+    });
+    return this.rows.filter({ has: name }).first();
+  }
+
+  /** Clicks the row with this label. */
+  async choose(label: string): Promise<void> {
+    await press(this.item(label));
+  }
+
+  /**
+   * Types into the field until the list has this row, and takes it.
+   *
+   * It types anew now and then: the list of commands does not grow by what an extension adds later.
+   */
+  async find(text: string, label: string): Promise<void> {
+    await this.opened();
+    await until(`the list has "${label}" for "${text}"`, async () => {
+      await this.field.fill('>');
+      await this.field.fill(text);
+      return this.item(label)
+        .waitFor({ timeout: 1000 })
+        .then(
+          () => true,
+          () => false,
+        );
+    });
+    await this.choose(label);
+    await restMouse(this.page);
+  }
+}

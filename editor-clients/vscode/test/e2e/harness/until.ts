@@ -1,0 +1,49 @@
+/** Waiting for what will be true, never longer than so many seconds. */
+
+const INTERVAL = 50;
+
+/**
+ * Asks again and again until the answer is one.
+ *
+ * @param what in words, for the error: "the file is saved"
+ * @param probe undefined, false and an empty text or list mean: not yet
+ * @param seconds how long at most
+ * @throws Error it took longer; the message has the last answer
+ */
+export async function until<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  seconds = 15,
+): Promise<Exclude<T, undefined | false | null | ''>> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const answer = await probe();
+    if (Array.isArray(answer) ? answer.length > 0 : Boolean(answer)) {
+      return answer as Exclude<T, undefined | false | null | ''>;
+    }
+    if (performance.now() > end) {
+      throw new Error(`Not within ${seconds} s: ${what}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL));
+  }
+}
+
+/**
+ * Asks until the answer is the expected text; shows both where it never is.
+ *
+ * @throws Error with the last answer
+ */
+export async function untilSame(
+  what: string,
+  expected: string,
+  probe: () => string | Promise<string>,
+  seconds = 15,
+): Promise<void> {
+  let last = '';
+  try {
+    await until(what, async () => (last = await probe()) === expected, seconds);
+  } catch {
+    const shown = `expected ${JSON.stringify(expected)}\n     got ${JSON.stringify(last)}`;
+    throw new Error(`Not within ${seconds} s: ${what}\n${shown}`);
+  }
+}

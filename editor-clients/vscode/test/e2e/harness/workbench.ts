@@ -1,0 +1,133 @@
+/** A window of VS Code, and what a person can do in it: look, click and type. */
+
+import { mkdirSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+import { Editors } from './editors.ts';
+import { press, restMouse } from './mouse.ts';
+import { Dialog, Notifications } from './notifications.ts';
+import { extensionId, RESULTS } from './places.ts';
+import { QuickInput } from './quickInput.ts';
+import type { CodeServer } from './server.ts';
+import { until } from './until.ts';
+
+/** A window that shows a folder. */
+export class Workbench {
+  /** What it runs on. */
+  readonly server: CodeServer;
+  /** The page of the browser, for what is not here. */
+  readonly page: Page;
+  /** The columns of editors. */
+  readonly editors: Editors;
+  /** The messages. */
+  readonly notifications: Notifications;
+  /** The question in the middle. */
+  readonly dialog: Dialog;
+  /** The list at the top. */
+  readonly quickPick: QuickInput;
+
+  private constructor(server: CodeServer, page: Page) {
+    this.server = server;
+    this.page = page;
+    this.editors = new Editors(page);
+    this.notifications = new Notifications(page);
+    this.dialog = new Dialog(page);
+    this.quickPick = new QuickInput(page);
+  }
+
+  /** Opens the server's folder in a page, and waits until one can work in it. */
+  static async open(server: CodeServer, page: Page): Promise<Workbench> {
+    const workbench = new Workbench(server, page);
+    await page.goto(server.url);
+    await workbench.ready();
+    return workbench;
+  }
+
+  /** Loads the window anew, as F5 in a browser does. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.ready();
+  }
+
+  /** Closes the window as a user does: by leaving it. */
+  async close(): Promise<void> {
+    if (!this.page.isClosed()) {
+      await this.page.goto('about:blank');
+      await this.page.context().close();
+    }
+  }
+
+  /** Waits until the extension was started. */
+  async activated(): Promise<void> {
+    const line = `_doActivateExtension ${extensionId()}`;
+    await until('the extension is started', async () => (await this.log()).includes(line), 30);
+  }
+
+  /** Runs a command of the palette: its whole title, "ACP: Show Log". */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    await this.quickPick.find(`>${title}`, title);
+  }
+
+  /** Opens a file by the list of files, in the column that has the focus. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('Control+p');
+    await this.quickPick.find(name, name.split('/').at(-1) ?? name);
+    await this.editors.shown(name.split('/').at(-1) ?? name);
+  }
+
+  /** Says that the folder's authors are trusted, in the editor that "Restricted Mode" opens. */
+  async trust(): Promise<void> {
+    await press(this.statusBar('Restricted Mode'));
+    await press(
+      this.page.locator('.workspace-trust-editor').getByRole('button', { name: /^Trust$/ }),
+    );
+    await this.statusBar('Restricted Mode').waitFor({ state: 'hidden' });
+    await restMouse(this.page);
+  }
+
+  /** What of the status bar has this in its text. */
+  statusBar(text: string | RegExp): Locator {
+    return this.page.locator('.statusbar-item').filter({ hasText: text }).first();
+  }
+
+  /** Clicks an icon at the side, by the name of its view. */
+  async showView(name: string): Promise<void> {
+    await press(this.page.locator('.activitybar').getByRole('tab', { name }));
+    await restMouse(this.page);
+  }
+
+  /** Those rows of the side bar's trees and lists that can be seen, from above. */
+  async sideBar(): Promise<string[]> {
+    const rows = await this.page.locator('.sidebar .monaco-list-row').allInnerTexts();
+    return rows.map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  }
+
+  /** The document in a view of the extension. */
+  webview(): FrameLocator {
+    return this.page
+      .frameLocator(`iframe.webview[src*="extensionId=${extensionId()}"][src*="webviewView"]`)
+      .frameLocator('#active-frame');
+  }
+
+  /** Takes a picture; the file is called so. */
+  async screenshot(name: string): Promise<void> {
+    mkdirSync(RESULTS, { recursive: true });
+    await this.page.screenshot({ path: join(RESULTS, `${name}.png`) });
+  }
+
+  /** What the extension host has written to its log, in all windows. */
+  async log(): Promise<string> {
+    const files = await readdir(this.server.logs, { recursive: true }).catch(() => []);
+    const logs = files.filter((file) => file.endsWith('remoteexthost.log'));
+    const texts = logs.map((file) => readFile(join(this.server.logs, file), 'utf8'));
+    return (await Promise.all(texts)).join('');
+  }
+
+  private async ready(): Promise<void> {
+    await this.page.locator('.monaco-workbench').waitFor({ timeout: 30_000 });
+    await this.page.locator('.statusbar-item').first().waitFor();
+    await this.page.locator('.explorer-viewlet, .pane-body').first().waitFor();
+  }
+}
