@@ -1,0 +1,111 @@
+import { type CancellationToken, type Disposable, type Event, EventEmitter, window } from 'vscode';
+
+import type { Question } from './protocol.ts';
+import type { Sidecar } from './sidecar.ts';
+import { Waiting } from './waiting.ts';
+
+interface MessageRequest {
+  message: string;
+  actions?: { title: string }[];
+}
+
+/**
+ * The questions that wait for the user: what agents ask permission for, and what the sidecar
+ * asks itself. Closing what shows a question is no answer to it.
+ */
+export class Questions implements Disposable {
+  readonly #waiting: Waiting<Question, { optionId: string | null }>;
+  readonly #changed = new EventEmitter<undefined>();
+  readonly #subscription: Disposable;
+  #messages = 0;
+
+  /** Before the sidecar's first start. */
+  constructor(sidecar: Sidecar) {
+    this.#waiting = new Waiting(() => this.#changed.fire(undefined));
+    sidecar.onRequest<Question, unknown>('acp/permission', (question, token) =>
+      this.#waiting.wait(question, token),
+    );
+    sidecar.onRequest<MessageRequest, unknown>('window/showMessageRequest', (request, token) =>
+      this.#message(request, token),
+    );
+    this.#subscription = sidecar.onDidChangeRunning((running) => {
+      if (!running) {
+        this.#waiting.close();
+      }
+    });
+  }
+
+  /** A question has come, or is settled. */
+  get onDidChange(): Event<undefined> {
+    return this.#changed.event;
+  }
+
+  /** Oldest first. */
+  all(): Question[] {
+    return this.#waiting.all();
+  }
+
+  get(requestId: string): Question | undefined {
+    return this.#waiting.get(requestId);
+  }
+
+  /**
+   * Answers with one of the question's options. Null puts it away: it goes on waiting.
+   *
+   * @returns whether the question is settled by it.
+   */
+  answer(requestId: string, optionId: string | null): boolean {
+    const offered = this.get(requestId)?.options.some((option) => option.optionId === optionId);
+    return offered === true && this.#waiting.settle(requestId, { optionId });
+  }
+
+  /** The user gives no answer; the sidecar makes of it what approves nothing. */
+  refuse(requestId: string): boolean {
+    return this.#waiting.settle(requestId, { optionId: null });
+  }
+
+  dispose(): void {
+    this.#waiting.close();
+    this.#subscription.dispose();
+    this.#changed.dispose();
+  }
+
+  /**
+   * `window/showMessageRequest`. VS Code's own handler closes one of two equal dialogs, keeps
+   * what was cancelled on the screen, and leaves a message without a button pending for ever.
+   */
+  async #message({ message, actions = [] }: MessageRequest, token: CancellationToken) {
+    if (actions.length === 0) {
+      void window.showInformationMessage(message);
+      return null;
+    }
+    this.#messages += 1;
+    const answer = await this.#waiting.wait(
+      asked(`message-${this.#messages}`, message, actions),
+      token,
+    );
+    return actions.find(({ title }) => title === answer?.optionId) ?? null;
+  }
+}
+
+function asked(requestId: string, message: string, actions: { title: string }[]): Question {
+  return {
+    requestId,
+    sessionId: null,
+    agent: 'ACP',
+    toolCallId: null,
+    kind: 'other',
+    title: null,
+    description: null,
+    message,
+    command: null,
+    cwd: null,
+    paths: [],
+    locations: [],
+    rawInput: null,
+    diffs: [],
+    options: actions.map(({ title }) => ({ optionId: title, name: title, kind: null, title })),
+    state: 'waiting',
+    optionId: null,
+  };
+}
