@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
+EXTENSION := editor-clients/vscode
+NODE_MODULES := $(EXTENSION)/node_modules/.package-lock.json
+NPM := cd $(EXTENSION) && PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
 
-.PHONY: demo test test-agents check unit bench format clean help
+.PHONY: demo test test-agents test-vscode vscode check unit bench format clean help
 
 help:
 	@echo "make demo         watch an agent work in a real Neovim"
 	@echo "make test         everything: lint, types, unit and end-to-end tests"
 	@echo "make test-agents  real agents (from npm) with a scripted model"
+	@echo "make vscode       the VS Code extension, packed: $(EXTENSION)/*.vsix"
+	@echo "make test-vscode  the VS Code extension, also in a real VS Code in a browser"
 	@echo "make check        lint and types only"
 	@echo "make bench        measure the hot paths"
 
@@ -39,6 +44,21 @@ test-agents: $(STAMP)
 	$(BIN)/python -m tests.real_agents.install
 	RECORD="$(RECORD)" $(BIN)/python -m pytest tests/real_agents
 
+$(NODE_MODULES): $(STAMP) $(EXTENSION)/package-lock.json
+	$(NPM) ci
+	touch $@
+
+vscode: $(NODE_MODULES)
+	$(NPM) run package
+
+# Node comes from the virtual environment; code-server and Chromium are installed where missing.
+test-vscode: vscode
+	$(NPM) run check
+	$(NPM) test
+	$(NPM) run install-vscode
+	$(NPM) run test-webview
+	$(NPM) run test-vscode
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -48,3 +68,4 @@ bench: $(STAMP)
 
 clean:
 	rm -rf $(VENV) .agents build dist .pytest_cache .mypy_cache .ruff_cache
+	cd $(EXTENSION) && rm -rf node_modules .vscode-test test-results dist bundled *.vsix
