@@ -18,7 +18,7 @@ export async function newPage(): Promise<Page> {
   const context = await (
     await browser
   ).newContext({ viewport: SIZE, permissions: ['clipboard-read', 'clipboard-write'] });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   return context.newPage();
 }
 

@@ -8,7 +8,7 @@ import { RESULTS } from './places.ts';
 import { CodeServer, type ServerOptions } from './server.ts';
 import { Workbench } from './workbench.ts';
 
-const SECONDS = 120;
+const SECONDS = 180;
 
 /**
  * Registers a test. It gets a window of a new VS Code in which the extension is installed. When it

@@ -13,7 +13,7 @@ const INTERVAL = 50;
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  seconds = 15,
+  seconds = 30,
 ): Promise<Exclude<T, undefined | false | null | ''>> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
@@ -37,7 +37,7 @@ export async function untilSame(
   what: string,
   expected: string,
   probe: () => string | Promise<string>,
-  seconds = 15,
+  seconds = 30,
 ): Promise<void> {
   let last = '';
   try {

@@ -61,7 +61,7 @@ export class Workbench {
   /** Waits until the extension was started. */
   async activated(): Promise<void> {
     const line = `_doActivateExtension ${extensionId()}`;
-    await until('the extension is started', async () => (await this.log()).includes(line), 30);
+    await until('the extension is started', async () => (await this.log()).includes(line));
   }
 
   /** Runs a command of the palette: its whole title, "ACP: Show Log". */

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+
+import { scenario, until } from './harness/index.ts';
+
+scenario('nothing starts in a folder that is not trusted', { trust: 'asked' }, async (window) => {
+  const sidecar = () => window.server.processes('acp_sidecar');
+  await window.activated();
+  await window.statusBar('Restricted Mode').waitFor();
+  await window.showView('Agents');
+  await window.webview().locator('#chat').waitFor({ state: 'attached' });
+  await window.screenshot('restricted');
+  assert.deepEqual(sidecar(), []);
+
+  await window.trust();
+  await until('the sidecar runs', () => sidecar().length > 0);
+});
