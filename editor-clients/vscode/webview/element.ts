@@ -15,9 +15,9 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name === 'class') {
-      made.className = String(value);
+      made.className = value as string;
     } else if (name === 'text') {
-      made.textContent = String(value);
+      made.textContent = value as string;
     } else if (name === 'on') {
       for (const [event, listener] of Object.entries(value as Record<string, EventListener>)) {
         made.addEventListener(event, listener);
