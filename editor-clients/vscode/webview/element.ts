@@ -23,7 +23,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
         made.addEventListener(event, listener);
       }
     } else if (value !== null && value !== undefined && value !== false) {
-      made.setAttribute(name, value === true ? '' : String(value));
+      made.setAttribute(name, value === true ? '' : `${value as string | number}`);
     }
   }
   made.append(...children.filter((child) => child !== null));
