@@ -1,9 +1,16 @@
-import { commands, type ExtensionContext, window, workspace } from 'vscode';
+import { commands, EventEmitter, type ExtensionContext, window, workspace } from 'vscode';
 
+import { Asking } from './asking.ts';
 import { ChatView } from './chat/view.ts';
+import { Elicitations } from './elicitation.ts';
 import { findLaunch } from './launch.ts';
+import { Login } from './login.ts';
+import { Permission } from './permission.ts';
+import { Previews } from './preview.ts';
+import { Questions } from './questions.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
+import { Terminals } from './terminals.ts';
 
 let sidecar: Sidecar | null = null;
 
@@ -12,7 +19,19 @@ export async function activate(context: ExtensionContext): Promise<void> {
   sidecar = new Sidecar(log);
   const sessions = new Sessions(sidecar);
   const chat = new ChatView(context.extensionUri, sessions);
+  const questions = new Questions(sidecar);
+  const forms = new Elicitations(sidecar);
+  const previews = new Previews(questions);
+  const asking = new Asking(questions, forms, previews, sessions);
+  const permission = new Permission(questions, forms, asking, {
+    shownSession: null,
+    onDidChangeShown: new EventEmitter<undefined>().event,
+    showQuestion: () => Promise.resolve(false),
+  });
+  const login = new Login(sidecar, questions, asking);
+  const terminals = new Terminals(sidecar);
   context.subscriptions.push(log, sidecar, sessions, chat);
+  context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   const start = async () => {
     const launch = findLaunch();
     if (launch && sidecar && workspace.isTrusted) {

@@ -1,0 +1,236 @@
+import { env, QuickInputButtons, type QuickPickItem, window } from 'vscode';
+
+import type { Elicitations } from './elicitation.ts';
+import { formInShort } from './facts.ts';
+import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
+import { BACK, pick, type Row, separator } from './picker.ts';
+import type { Elicitation, ElicitationAnswer } from './protocol.ts';
+import { shortened, visible, visibleLines, withoutIcons, wrapped } from './visible.ts';
+
+type Choice = { field: Field } | { copy: string } | { action: ElicitationAnswer['action'] };
+
+const ROW = 76;
+/** A form that does not fit comes again within this time. */
+const AGAIN_MS = 3000;
+
+/**
+ * Lets the user fill in a form field by field. What was typed is forgotten with the list.
+ *
+ * @returns whether to go back to where the user came from
+ */
+export async function fillIn(
+  forms: Elicitations,
+  requestId: string,
+  back: boolean,
+): Promise<boolean> {
+  let form = forms.get(requestId);
+  while (form) {
+    const answer = await answered(forms, form, back);
+    if (answer === null || answer === BACK) {
+      return answer === BACK;
+    }
+    const again = answer.action === 'accept' ? comesAgain(forms, requestId) : null;
+    forms.answer(requestId, answer);
+    form = (await again) ?? undefined;
+  }
+  return back;
+}
+
+async function answered(
+  forms: Elicitations,
+  form: Elicitation,
+  back: boolean,
+): Promise<ElicitationAnswer | typeof BACK | null> {
+  const { requestId } = form;
+  const fields = fieldsOf(form);
+  const values = new Map(fields.map((field) => [field.name, field.proposed]));
+  for (;;) {
+    const choice = await pick<Choice>({
+      title: formInShort(form),
+      placeholder:
+        form.mode === 'url'
+          ? 'Look at the address. Esc leaves the question waiting.'
+          : 'Choose a field to fill it in. Esc leaves the form waiting.',
+      rows: form.mode === 'url' ? pageRows(form) : formRows(form, fields, values),
+      back,
+      onDidChange: forms.onDidChange,
+      stillOpen: () => forms.get(requestId) === form,
+    });
+    if (choice === null || choice === BACK) {
+      return choice;
+    }
+    if ('copy' in choice) {
+      await env.clipboard.writeText(choice.copy);
+    } else if ('field' in choice) {
+      const value = await filled(forms, form, choice.field, values.get(choice.field.name));
+      if (value) {
+        values.set(choice.field.name, value.value);
+      }
+    } else if (choice.action !== 'accept' || form.mode === 'url') {
+      return { action: choice.action };
+    } else {
+      const given = [...values].filter(([, value]) => value !== undefined && value !== null);
+      return { action: 'accept', content: Object.fromEntries(given) };
+    }
+    if (forms.get(requestId) !== form) {
+      return null;
+    }
+  }
+}
+
+function formRows(form: Elicitation, fields: Field[], values: Map<string, unknown>): Row<Choice>[] {
+  return [
+    ...said(visibleLines(form.message)),
+    separator('Fields'),
+    ...fields.map((field) => {
+      const problem = form.problems.find((each) => each.field === field.name)?.message;
+      const value = shownValue(field, values.get(field.name));
+      const detail = problem
+        ? `$(error) It ${problem}`
+        : withoutIcons(visible(field.description ?? ''));
+      return {
+        label: `$(edit) ${withoutIcons(visible(field.title))}${field.required ? ' *' : ''}`,
+        description: value ? withoutIcons(shortened(visible(value), 60)) : 'not filled in',
+        ...(detail ? { detail } : {}),
+        choice: { field },
+      };
+    }),
+    separator('Answers'),
+    { label: '$(close) Decline', choice: { action: 'decline' } },
+    { label: '$(check) Send', choice: { action: 'accept' } },
+  ];
+}
+
+function pageRows(form: Elicitation): Row<Choice>[] {
+  const url = form.url ?? '';
+  return [
+    ...said([
+      `Host: ${visible(form.host ?? '')}`,
+      `Address: ${visible(url)}`,
+      ...(url.toLowerCase().startsWith('http:') ? ['It is not encrypted (http)'] : []),
+      `It says: ${visible(form.message)}`,
+    ]),
+    { label: '$(copy) Copy the address', choice: { copy: url } },
+    separator('Answers'),
+    { label: '$(close) Decline', choice: { action: 'decline' } },
+    { label: '$(link-external) Open the page', choice: { action: 'accept' } },
+  ];
+}
+
+function said(lines: string[]): Row<Choice>[] {
+  return lines
+    .flatMap((line) => wrapped(line, ROW))
+    .map((row) => ({ label: `$(blank) ${withoutIcons(row)}` }));
+}
+
+/** What the user fills in, null where the list or field was put away. */
+async function filled(
+  forms: Elicitations,
+  form: Elicitation,
+  field: Field,
+  value: unknown,
+): Promise<{ value: unknown } | null> {
+  return field.choices
+    ? chosen(forms, form, field, field.choices, value)
+    : typed(forms, form, field, value);
+}
+
+type Chosen = QuickPickItem & { value: string | boolean | undefined };
+
+function chosen(
+  forms: Elicitations,
+  form: Elicitation,
+  field: Field,
+  choices: NonNullable<Field['choices']>,
+  value: unknown,
+): Promise<{ value: unknown } | null> {
+  const list = window.createQuickPick<Chosen>();
+  const several = field.type === 'array';
+  const taken: unknown[] = Array.isArray(value) ? value : [value];
+  list.title = visible(field.title);
+  list.placeholder = visible(field.description ?? '');
+  list.ignoreFocusOut = true;
+  list.canSelectMany = several;
+  list.buttons = [QuickInputButtons.Back];
+  list.items = [
+    ...choices.map((choice) => ({
+      label: withoutIcons(visible(choice.title)),
+      value: choice.value,
+    })),
+    ...(field.required || several ? [] : [{ label: '$(dash) Leave it out', value: undefined }]),
+  ];
+  const before = list.items.filter((item) => taken.includes(item.value));
+  if (several) {
+    list.selectedItems = before;
+  } else {
+    list.activeItems = before;
+  }
+  return new Promise((resolve) => {
+    const done = (answer: { value: unknown } | null) => {
+      resolve(answer);
+      settled.dispose();
+      list.dispose();
+    };
+    const settled = forms.onDidChange(() => {
+      if (forms.get(form.requestId) !== form) {
+        done(null);
+      }
+    });
+    list.onDidAccept(() => {
+      const values = list.selectedItems.map((item) => item.value);
+      done({ value: several ? values : values[0] });
+    });
+    list.onDidTriggerButton(() => done(null));
+    list.onDidHide(() => done(null));
+    list.show();
+  });
+}
+
+function typed(
+  forms: Elicitations,
+  form: Elicitation,
+  field: Field,
+  value: unknown,
+): Promise<{ value: unknown } | null> {
+  const box = window.createInputBox();
+  box.title = visible(field.title);
+  box.prompt = visible(field.description ?? '');
+  box.password = field.secret;
+  box.ignoreFocusOut = true;
+  box.buttons = [QuickInputButtons.Back];
+  box.value = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return new Promise((resolve) => {
+    const done = (answer: { value: unknown } | null) => {
+      resolve(answer);
+      settled.dispose();
+      box.dispose();
+    };
+    const settled = forms.onDidChange(() => {
+      if (forms.get(form.requestId) !== form) {
+        done(null);
+      }
+    });
+    box.onDidAccept(() => done({ value: parsed(field, box.value) }));
+    box.onDidTriggerButton(() => done(null));
+    box.onDidHide(() => done(null));
+    box.show();
+  });
+}
+
+/** The form once more, with what does not fit; null where it fits. */
+function comesAgain(forms: Elicitations, requestId: string): Promise<Elicitation | null> {
+  return new Promise((resolve) => {
+    const done = (form: Elicitation | null) => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve(form);
+    };
+    const timer = setTimeout(() => done(null), AGAIN_MS);
+    const subscription = forms.onDidChange(() => {
+      const form = forms.get(requestId);
+      if (form && form.problems.length > 0) {
+        done(form);
+      }
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import {
+  commands,
+  type CancellationToken,
+  type Disposable,
+  ProgressLocation,
+  type TerminalOptions,
+  ThemeIcon,
+  window,
+} from 'vscode';
+import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
+
+import type { Asking } from './asking.ts';
+import { loginShell } from './login_shell.ts';
+import type { OpenTerminal } from './protocol.ts';
+import type { Questions } from './questions.ts';
+import type { Sidecar } from './sidecar.ts';
+import { visible, withoutIcons } from './visible.ts';
+
+/** A row of `acp.agent.list`. */
+interface ListedAgent {
+  name: string;
+  source: string;
+  command: string | null;
+  default: boolean;
+  problem?: string;
+}
+
+/** Logging in to an agent and out of it. Nothing that is typed for it is kept or logged. */
+export class Login implements Disposable {
+  readonly #sidecar: Sidecar;
+  readonly #questions: Questions;
+  readonly #asking: Asking;
+  readonly #subscriptions: { dispose(): unknown }[];
+
+  /** Before the sidecar's first start. */
+  constructor(sidecar: Sidecar, questions: Questions, asking: Asking) {
+    this.#sidecar = sidecar;
+    this.#questions = questions;
+    this.#asking = asking;
+    sidecar.onRequest<OpenTerminal, unknown>('acp/openTerminal', runInTerminal);
+    this.#subscriptions = [
+      commands.registerCommand('acp.login', () => this.#logIn()),
+      commands.registerCommand('acp.logout', () => this.#logOut()),
+    ];
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) {
+      subscription.dispose();
+    }
+  }
+
+  async #logIn(): Promise<void> {
+    const agent = await this.#choose('Log in to an agent');
+    if (agent === null) {
+      return;
+    }
+    // Who has just asked for it is shown the ways to log in without a further step.
+    const shown = this.#questions.onDidChange(() => {
+      const ways = this.#questions
+        .all()
+        .find((question) => question.kind === 'login' && question.agent === agent);
+      if (ways) {
+        shown.dispose();
+        void this.#asking.show(ways.requestId);
+      }
+    });
+    try {
+      await this.#with(`Logging in to ${visible(agent)}`, 'acp.agent.login', agent, 'Logged in to');
+    } finally {
+      shown.dispose();
+    }
+  }
+
+  async #logOut(): Promise<void> {
+    const agent = await this.#choose('Log out of an agent');
+    if (agent !== null) {
+      const title = `Logging out of ${visible(agent)}`;
+      await this.#with(title, 'acp.agent.logout', agent, 'Logged out of');
+    }
+  }
+
+  async #with(title: string, command: string, agent: string, done: string): Promise<void> {
+    const location = ProgressLocation.Notification;
+    try {
+      await window.withProgress({ location, title, cancellable: true }, (_progress, token) =>
+        this.#sidecar.command(command, { agent }, token),
+      );
+      void window.showInformationMessage(`${done} ${visible(agent)}.`);
+    } catch (error) {
+      if (!(error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled)) {
+        void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+
+  async #choose(title: string): Promise<string | null> {
+    try {
+      const agents = this.#sidecar.command<ListedAgent[]>('acp.agent.list');
+      const rows = agents.then((all) =>
+        all
+          .filter(({ problem }) => problem === undefined)
+          .map(({ name, command }) => ({
+            label: withoutIcons(visible(name)),
+            description: withoutIcons(visible(command ?? '')),
+            name,
+          })),
+      );
+      const chosen = await window.showQuickPick(rows, { title, ignoreFocusOut: true });
+      return chosen?.name ?? null;
+    } catch (error) {
+      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  }
+}
+
+/** `acp/openTerminal`: runs the command where the user can type, until it has ended. */
+function runInTerminal(
+  params: OpenTerminal,
+  token: CancellationToken,
+): Promise<{ exitCode: number } | null> {
+  const { shellPath, shellArgs } = loginShell(params.command, params.args, process.platform);
+  const options: TerminalOptions = {
+    name: visible(params.title),
+    shellPath,
+    shellArgs,
+    env: params.env,
+    iconPath: new ThemeIcon('key'),
+    isTransient: true,
+    ...(params.cwd === null ? {} : { cwd: params.cwd }),
+  };
+  const terminal = window.createTerminal(options);
+  terminal.show();
+  return new Promise((resolve) => {
+    const done = (answer: { exitCode: number } | null) => {
+      closed.dispose();
+      cancelled.dispose();
+      resolve(answer);
+    };
+    const closed = window.onDidCloseTerminal((each) => {
+      if (each === terminal) {
+        const exitCode = each.exitStatus?.code;
+        done(exitCode === undefined ? null : { exitCode });
+      }
+    });
+    const cancelled = token.onCancellationRequested(() => {
+      done(null);
+      terminal.dispose();
+    });
+  });
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type Fact, facts, headline, inShort, isLong } from '../../src/facts.ts';
+import type { Question } from '../../src/protocol.ts';
+
+function question(fields: Partial<Question>): Question {
+  return {
+    requestId: 'permission-1',
+    sessionId: 's',
+    agent: 'demo',
+    toolCallId: null,
+    kind: 'execute',
+    title: null,
+    description: null,
+    message: 'demo wants to run a command (execute, request 1)',
+    command: null,
+    cwd: null,
+    paths: [],
+    locations: [],
+    rawInput: null,
+    diffs: [],
+    options: [],
+    state: 'waiting',
+    optionId: null,
+    ...fields,
+  };
+}
+
+function rows(found: Fact[]): string[] {
+  return found.flatMap((fact) => fact.rows);
+}
+
+test('a command is told once and whole, with its folder', () => {
+  const command = `rm -rf ${'build/'.repeat(40)}`;
+  const asked = question({
+    command,
+    cwd: '/ws',
+    message: `demo wants to run a command (execute, request 1)\nCommand: ${command}\nFolder: /ws`,
+  });
+  const found = facts(asked);
+  assert.equal(found[0]?.rows.join(''), command);
+  assert.deepEqual(rows(found.slice(1)), ['Folder: /ws']);
+  assert.ok(found.every((fact) => fact.rows.every((row) => row.length <= 76)));
+  assert.equal(isLong(asked), false);
+});
+
+test('a command of many lines keeps them, and says where there is more', () => {
+  const asked = question({ command: Array.from({ length: 20 }, (_, n) => `step ${n}`).join('\n') });
+  const shown = rows(facts(asked));
+  assert.deepEqual(shown.slice(0, 2), ['step 0', 'step 1']);
+  assert.equal(shown.at(-1), '…');
+  assert.equal(isLong(asked), true);
+});
+
+test('what would fake another text is seen', () => {
+  const asked = question({ command: 'echo \u202e\u200bhi\u0007', agent: 'de\u0000mo' });
+  assert.equal(facts(asked)[0]?.rows[0], 'echo \\u202e\\u200bhi\\u0007');
+  assert.equal(inShort(asked), 'de\\u0000mo wants to run: echo \\u202e\\u200bhi\\u0007');
+});
+
+test('what the message does not say is said all the same', () => {
+  const asked = question({ message: 'x wants', cwd: '/ws', paths: ['/ws/a', '/ws/b'] });
+  assert.deepEqual(rows(facts(asked)), ['Folder: /ws', 'Path: /ws/a', 'Path: /ws/b']);
+});
+
+test('a change is told once, and leads to its lines', () => {
+  const diff = {
+    path: '/ws/a.py',
+    oldText: 'a',
+    newText: 'b',
+    whole: true,
+    summary: 'changes /ws/a.py (−1 +1 lines)',
+  };
+  const asked = question({
+    kind: 'edit',
+    diffs: [diff],
+    paths: ['/ws/a.py'],
+    message: 'demo wants to change files (edit, request 1)\nIt changes /ws/a.py (−1 +1 lines)',
+  });
+  assert.deepEqual(facts(asked), [
+    { kind: 'diff', rows: ['It changes /ws/a.py (−1 +1 lines)'], diff: 0 },
+  ]);
+  assert.equal(inShort(asked), 'demo wants to change /ws/a.py');
+});
+
+test('a notification is short, and leads nowhere but to the question', () => {
+  const asked = question({ command: `echo [run](command:evil) ${'x'.repeat(500)}` });
+  assert.ok(inShort(asked).length <= 120);
+  assert.ok(!inShort(asked).includes(']('));
+  const titled = question({ kind: 'other', title: 'A', message: 'demo asks (request 12)' });
+  assert.equal(inShort(titled), 'demo asks: A');
+  assert.equal(headline(titled), 'demo asks (request 12)');
+});
