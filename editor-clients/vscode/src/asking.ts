@@ -8,6 +8,9 @@ import type { Questions } from './questions.ts';
 import type { Sessions } from './sessions.ts';
 import { visible, withoutIcons } from './visible.ts';
 
+/** Characters of a question in the list of them. */
+const MOST = 60;
+
 type Choice =
   | { does: 'answer'; optionId: string }
   | { does: 'refuse' }
@@ -65,12 +68,12 @@ export class Asking {
 
   #rows(): Row<string>[] {
     const rows = this.#questions.all().map((question) => ({
-      label: `$(question) ${withoutIcons(inShort(question))}`,
+      label: `$(question) ${withoutIcons(inShort(question, MOST))}`,
       description: this.#session(question.sessionId),
       choice: question.requestId,
     }));
     const forms = this.#forms.all().map((form) => ({
-      label: `$(edit) ${withoutIcons(formInShort(form))}`,
+      label: `$(edit) ${withoutIcons(formInShort(form, MOST))}`,
       description: this.#session(form.sessionId),
       choice: form.requestId,
     }));

@@ -5,8 +5,6 @@ import { shortened, visible, visibleLines, wrapped } from './visible.ts';
 const ROW = 76;
 /** Rows of one command; what is longer is shown in an editor as well. */
 const COMMAND_ROWS = 8;
-/** Characters of a notification. */
-const SHORT = 120;
 
 /** One thing to know of a question. */
 export interface Fact {
@@ -54,31 +52,32 @@ export function headline(question: Question): string {
   return first || `${visible(question.agent)} asks for permission`;
 }
 
-/** A question in a few words. */
-export function inShort(question: Question): string {
+/** A question in a few words, of at most so many characters. */
+export function inShort(question: Question, most: number): string {
   const agent = visible(question.agent);
   if (question.command !== null) {
-    return shortened(`${agent} wants to run: ${visible(question.command)}`, SHORT);
+    return shortened(`${agent} wants to run: ${visible(question.command)}`, most);
   }
   const [diff] = question.diffs;
   if (diff) {
     const others = question.diffs.length - 1;
-    const more = others > 0 ? `, and ${others} more` : '';
-    return `${shortened(`${agent} wants to change ${visible(diff.path)}`, SHORT)}${more}`;
+    const more = others > 0 ? ` and ${others} more` : '';
+    const name = visible(diff.path.split(/[\\/]/).at(-1) ?? diff.path);
+    return `${shortened(`${agent} wants to change ${name}`, most - more.length)}${more}`;
   }
   const head = headline(question).replace(/ \((?:[^()]*, )?(?:request|login|write) \d+\)$/, '');
   const about = question.title === null ? '' : `: ${visible(question.title)}`;
-  return shortened(`${head}${about}`, SHORT);
+  return shortened(`${head}${about}`, most);
 }
 
-/** A form in a few words. */
-export function formInShort(form: Elicitation): string {
+/** A form in a few words, of at most so many characters. */
+export function formInShort(form: Elicitation, most: number): string {
   const agent = visible(form.agent);
   if (form.mode === 'url') {
-    return shortened(`${agent} wants to open a page of ${visible(form.host ?? '')}`, SHORT);
+    return shortened(`${agent} wants to open a page of ${visible(form.host ?? '')}`, most);
   }
   const [first = ''] = form.message.split('\n');
-  return shortened(`${agent} wants to know: ${first}`, SHORT);
+  return shortened(`${agent} wants to know: ${first}`, most);
 }
 
 function commandRows(command: string): string[] {

@@ -46,7 +46,7 @@ async function answered(
   const values = new Map(fields.map((field) => [field.name, field.proposed]));
   for (;;) {
     const choice = await pick<Choice>({
-      title: formInShort(form),
+      title: formInShort(form, ROW),
       placeholder:
         form.mode === 'url'
           ? 'Look at the address. Esc leaves the question waiting.'

@@ -14,6 +14,9 @@ import type { Elicitations } from './elicitation.ts';
 import { formInShort, inShort } from './facts.ts';
 import type { Questions } from './questions.ts';
 
+/** Characters of a notification: it has one line, and its end is where the link is. */
+const MOST = 48;
+
 /** The chat, as far as it shows questions. */
 export interface Chat {
   /** The session whose conversation the user can see now, null without any. */
@@ -104,8 +107,8 @@ export class Permission implements Disposable {
 
   #waits(): Waits[] {
     return [
-      ...this.#questions.all().map((question) => ({ ...question, text: inShort(question) })),
-      ...this.#forms.all().map((form) => ({ ...form, text: formInShort(form) })),
+      ...this.#questions.all().map((question) => ({ ...question, text: inShort(question, MOST) })),
+      ...this.#forms.all().map((form) => ({ ...form, text: formInShort(form, MOST) })),
     ];
   }
 

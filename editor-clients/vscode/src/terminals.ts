@@ -52,14 +52,23 @@ export class Terminals implements Disposable {
         }
       }),
       commands.registerCommand('acp.showTerminal', async () => {
-        const chosen = await this.#choose('Show what a command writes', () => true);
+        const chosen = await this.#choose(
+          'Show what a command writes',
+          () => true,
+          'No agent has run a command yet.',
+        );
         if (chosen) {
           await this.open(chosen.sessionId, chosen.terminalId);
         }
       }),
       commands.registerCommand('acp.killTerminal', async () => {
         const chosen =
-          this.#active() ?? (await this.#choose('End a command and all it has started', isRunning));
+          this.#active() ??
+          (await this.#choose(
+            'End a command and all it has started',
+            isRunning,
+            'No command of an agent runs.',
+          ));
         if (chosen) {
           await this.kill(chosen.sessionId, chosen.terminalId);
         }
@@ -126,10 +135,11 @@ export class Terminals implements Disposable {
   async #choose(
     title: string,
     isOffered: (terminal: TerminalUpdate) => boolean,
+    none: string,
   ): Promise<TerminalUpdate | null> {
     const offered = [...this.#known.values()].filter(isOffered).reverse();
     if (offered.length === 0) {
-      void window.showInformationMessage('No command of an agent runs.');
+      void window.showInformationMessage(none);
       return null;
     }
     const rows = offered.map((terminal) => ({

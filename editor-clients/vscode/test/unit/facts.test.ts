@@ -56,7 +56,7 @@ test('a command of many lines keeps them, and says where there is more', () => {
 test('what would fake another text is seen', () => {
   const asked = question({ command: 'echo \u202e\u200bhi\u0007', agent: 'de\u0000mo' });
   assert.equal(facts(asked)[0]?.rows[0], 'echo \\u202e\\u200bhi\\u0007');
-  assert.equal(inShort(asked), 'de\\u0000mo wants to run: echo \\u202e\\u200bhi\\u0007');
+  assert.equal(inShort(asked, 60), 'de\\u0000mo wants to run: echo \\u202e\\u200bhi\\u0007');
 });
 
 test('what the message does not say is said all the same', () => {
@@ -81,14 +81,14 @@ test('a change is told once, and leads to its lines', () => {
   assert.deepEqual(facts(asked), [
     { kind: 'diff', rows: ['It changes /ws/a.py (−1 +1 lines)'], diff: 0 },
   ]);
-  assert.equal(inShort(asked), 'demo wants to change /ws/a.py');
+  assert.equal(inShort(asked, 60), 'demo wants to change a.py');
 });
 
 test('a notification is short, and leads nowhere but to the question', () => {
   const asked = question({ command: `echo [run](command:evil) ${'x'.repeat(500)}` });
-  assert.ok(inShort(asked).length <= 120);
-  assert.ok(!inShort(asked).includes(']('));
+  assert.ok(inShort(asked, 60).length <= 60);
+  assert.ok(!inShort(asked, 60).includes(']('));
   const titled = question({ kind: 'other', title: 'A', message: 'demo asks (request 12)' });
-  assert.equal(inShort(titled), 'demo asks: A');
+  assert.equal(inShort(titled, 60), 'demo asks: A');
   assert.equal(headline(titled), 'demo asks (request 12)');
 });
