@@ -8,6 +8,7 @@ import { Login } from './login.ts';
 import { Permission } from './permission.ts';
 import { Previews } from './preview.ts';
 import { Questions } from './questions.ts';
+import { registerReview } from './review/register.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
 import { Terminals } from './terminals.ts';
@@ -32,6 +33,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const terminals = new Terminals(sidecar);
   context.subscriptions.push(log, sidecar, sessions, chat);
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
+  context.subscriptions.push(...registerReview(sidecar, sessions));
   const start = async () => {
     const launch = findLaunch();
     if (launch && sidecar && workspace.isTrusted) {

@@ -315,6 +315,13 @@ export interface Checkpoint {
   label: string;
 }
 
+/** What `acp.checkpoint.preview` answers; `created` ones return. */
+export interface CheckpointPreview {
+  files: { uri: string; change: 'modified' | 'created' | 'deleted' }[];
+  conflicts: string[];
+  problems: string[];
+}
+
 export interface QuestionDiff {
   path: string;
   oldText: string | null;

@@ -24,6 +24,13 @@ import { configuration, userSettings } from './settings.ts';
 type Answer = (params: unknown, token: CancellationToken) => unknown;
 type Listener = (params: unknown) => void;
 
+/** One of the sidecar's commands that VS Code has run: of a code lens or a code action. */
+export interface RanCommand {
+  command: string;
+  argument: unknown;
+  result: unknown;
+}
+
 /** What this client does itself (`experimental.acpSidecar` of docs/protocol.md). */
 const ABILITIES = {
   transcript: true,
@@ -55,6 +62,7 @@ export class Sidecar implements Disposable {
   readonly #requests = new Map<string, Answer>();
   readonly #notifications = new Map<string, Listener[]>();
   readonly #changed = new EventEmitter<boolean>();
+  readonly #ran = new EventEmitter<RanCommand>();
   #client: LanguageClient | null = null;
 
   constructor(log: LogOutputChannel) {
@@ -64,6 +72,11 @@ export class Sidecar implements Disposable {
   /** Fires true when the sidecar has answered `initialize`, false when it is gone. */
   get onDidChangeRunning(): Event<boolean> {
     return this.#changed.event;
+  }
+
+  /** Code lenses and code actions drop what their command has answered; here it is. */
+  get onDidRunCommand(): Event<RanCommand> {
+    return this.#ran.event;
   }
 
   get running(): boolean {
@@ -160,6 +173,7 @@ export class Sidecar implements Disposable {
   dispose(): void {
     void this.stop();
     this.#changed.dispose();
+    this.#ran.dispose();
   }
 
   #options(): LanguageClientOptions {
@@ -168,6 +182,11 @@ export class Sidecar implements Disposable {
       outputChannel: this.#log,
       initializationOptions: () => userSettings(workspace.getConfiguration('acp')),
       middleware: {
+        executeCommand: async (command, args: unknown[], next) => {
+          const result: unknown = await next(command, args);
+          this.#ran.fire({ command, argument: args[0], result });
+          return result;
+        },
         workspace: {
           configuration: (params) =>
             params.items.map((item) =>

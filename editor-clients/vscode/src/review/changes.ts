@@ -1,0 +1,157 @@
+/**
+ * What waits for review, as the sidecar told it last: which hunks there are, what kind each
+ * is, and where. Lines count from 0, as in `acp/changes`.
+ */
+
+import type { FileChange, Hunk, ProposedHunk } from '../protocol.ts';
+
+export type HunkKind = 'added' | 'modified' | 'deleted' | 'conflict' | 'proposed';
+
+/** A session of which something waits. */
+export interface ReviewSession {
+  sessionId: string;
+  agent: string;
+  title: string | null;
+  changes: readonly FileChange[];
+}
+
+/** One hunk in one file, with what the commands need to name it. */
+export interface Place {
+  sessionId: string;
+  agent: string;
+  uri: string;
+  hunkId: string;
+  kind: HunkKind;
+  /** Only proposed: the agent waits for the user's word. */
+  proposed: boolean;
+  conflict: boolean;
+  /** Its first line in the file as it is now. */
+  first: number;
+  /** How many lines there; none where lines were deleted, or are to be added. */
+  count: number;
+  /** Lines that went and came, or would. */
+  gone: number;
+  come: number;
+  /** Where the lines that went stood in the text before the agent. */
+  before: number;
+  /** What would come, of a proposed one. */
+  text: string | null;
+}
+
+export function kindOf(hunk: Hunk | ProposedHunk): HunkKind {
+  if (hunk.state === 'conflict') {
+    return 'conflict';
+  }
+  if ('text' in hunk) {
+    return 'proposed';
+  }
+  if (hunk.before.lines === 0 && hunk.after.lines > 0) {
+    return 'added';
+  }
+  return hunk.after.lines === 0 && hunk.before.lines > 0 ? 'deleted' : 'modified';
+}
+
+/** The hunks of a file in one session, those that are only proposed among them, by line. */
+export function places(session: ReviewSession, change: FileChange): Place[] {
+  const all = [...change.hunks, ...(change.proposed ?? [])];
+  return all.map((hunk) => placeOf(session, change, hunk)).sort(byLine);
+}
+
+export function byLine(one: Place, other: Place): number {
+  return one.first - other.first || one.count - other.count || (one.hunkId < other.hunkId ? -1 : 1);
+}
+
+function placeOf(session: ReviewSession, change: FileChange, hunk: Hunk | ProposedHunk): Place {
+  const proposed = 'text' in hunk;
+  const now = proposed ? hunk.before : hunk.after;
+  return {
+    sessionId: session.sessionId,
+    agent: session.agent,
+    uri: change.uri,
+    hunkId: hunk.id,
+    kind: kindOf(hunk),
+    proposed,
+    conflict: hunk.state === 'conflict',
+    first: now.start,
+    count: now.lines,
+    gone: hunk.before.lines,
+    come: hunk.after.lines,
+    before: hunk.before.start,
+    text: proposed ? hunk.text : null,
+  };
+}
+
+/** How many decisions a file waits for; one where it has no lines to decide about. */
+export function waiting(change: FileChange): number {
+  return Math.max(1, change.hunks.length + (change.proposed?.length ?? 0));
+}
+
+export function waitingIn(sessions: readonly ReviewSession[]): number {
+  return sum(sessions.flatMap((session) => session.changes.map(waiting)));
+}
+
+/** Lines that came and went in a file, and of how many nothing can be said. */
+export function counts(change: FileChange): { come: number; gone: number } {
+  const all = [...change.hunks, ...(change.proposed ?? [])];
+  return {
+    come: sum(all.map((hunk) => hunk.after.lines)),
+    gone: sum(all.map((hunk) => hunk.before.lines)),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Whether there is nothing to open where the file was. */
+export function isDeleted(change: FileChange): boolean {
+  return change.status === 'deleted';
+}
+
+/** Whether the agent would like to write a file that does not exist yet. */
+export function isOnlyProposed(change: FileChange): boolean {
+  return change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
+}
+
+/**
+ * The hunk that a line belongs to: one of its lines, or the place above or below which lines
+ * were deleted.
+ */
+export function placeAt(found: readonly Place[], line: number): Place | null {
+  return (
+    found.find(({ first, count }) => count > 0 && first <= line && line < first + count) ??
+    found.find(({ first, count }) => count === 0 && first === line) ??
+    found.find(({ first, count }) => count === 0 && first === line + 1) ??
+    null
+  );
+}
+
+/** The hunks that have a line between two, both included. */
+export function placesWithin(found: readonly Place[], from: number, to: number): Place[] {
+  return found.filter(({ first, count }) => first <= to && from <= first + Math.max(count - 1, 0));
+}
+
+/**
+ * The hunk after (or before) a line of a file; over the end to the next file, and round. Hunks
+ * are those of all files in their order; `uri` null begins at the first.
+ */
+export function neighbour(
+  all: readonly Place[],
+  uri: string | null,
+  line: number,
+  direction: 1 | -1,
+): Place | null {
+  const here = all.filter((place) => place.uri === uri);
+  const beyond = (place: Place) =>
+    direction > 0 ? place.first > line : place.first + Math.max(place.count - 1, 0) < line;
+  const inFile = direction > 0 ? here.find(beyond) : here.findLast(beyond);
+  if (inFile) {
+    return inFile;
+  }
+  const files = [...new Set(all.map((place) => place.uri))];
+  const at = uri === null ? -1 : files.indexOf(uri);
+  const start = at < 0 && direction < 0 ? 0 : at;
+  const next = files[(start + direction + files.length) % files.length];
+  const there = all.filter((place) => place.uri === next);
+  return (direction > 0 ? there[0] : there.at(-1)) ?? null;
+}

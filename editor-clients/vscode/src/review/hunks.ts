@@ -1,0 +1,101 @@
+import { type Disposable, Range, TextEditorRevealType, Uri, window } from 'vscode';
+
+import type { FileChange } from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
+import { byLine, neighbour, type Place, placeAt, places, placesWithin } from './changes.ts';
+import { subjectOf } from './documents.ts';
+import { changes } from './outcome.ts';
+import type { Review } from './review.ts';
+
+/** The hunks at the cursor, and the way from one to the next. */
+export class Hunks {
+  readonly #sidecar: Sidecar;
+  readonly #review: Review;
+  #said: Disposable | null = null;
+
+  constructor(sidecar: Sidecar, review: Review) {
+    this.#sidecar = sidecar;
+    this.#review = review;
+  }
+
+  /**
+   * The hunk at the cursor of the active editor, or all that the selection meets. The sidecar
+   * is asked where they are: what it told last may be of the text of a moment ago.
+   */
+  async atCursor(): Promise<Place[]> {
+    const editor = window.activeTextEditor;
+    if (!editor) {
+      return [];
+    }
+    const found = await this.#fresh(editor.document.uri);
+    const { start, end, isEmpty, active } = editor.selection;
+    if (!isEmpty && start.line !== end.line) {
+      return placesWithin(found, start.line, end.character === 0 ? end.line - 1 : end.line);
+    }
+    const place = placeAt(found, active.line);
+    return place ? [place] : [];
+  }
+
+  /** Goes to the hunk after or before the cursor, in whatever file that is. */
+  async go(direction: 1 | -1): Promise<void> {
+    const editor = window.activeTextEditor;
+    const uri = editor?.document.uri;
+    const inFile = uri ? await this.#fresh(uri) : [];
+    const [first] = inFile;
+    const others = this.#review.everywhere().filter((place) => !isOf(place, uri));
+    const order = this.#review.everywhere();
+    const at = first ? order.findIndex((place) => isOf(place, uri)) : 0;
+    const before = order.slice(0, Math.max(at, 0)).filter((place) => !isOf(place, uri)).length;
+    const all = [...others.slice(0, before), ...inFile, ...others.slice(before)];
+    const line = editor?.selection.active.line ?? 0;
+    const place = neighbour(all, first?.uri ?? null, line, direction);
+    if (!place) {
+      window.setStatusBarMessage('No change of an agent waits.', 4000);
+      return;
+    }
+    await showPlace(place);
+    this.#said?.dispose();
+    this.#said = window.setStatusBarMessage(
+      `Change ${all.indexOf(place) + 1} of ${changes(all.length)}`,
+      4000,
+    );
+  }
+
+  async #fresh(uri: Uri): Promise<Place[]> {
+    const found: Place[] = [];
+    for (const { session, change } of this.#review.of(uri)) {
+      const list = await this.#sidecar.command<FileChange[]>('acp.review.list', {
+        sessionId: session.sessionId,
+      });
+      const now = list.find((each) => each.uri === change.uri);
+      found.push(...(now ? places(session, now) : []));
+    }
+    return found.sort(byLine);
+  }
+}
+
+function isOf(place: Place, uri: Uri | undefined): boolean {
+  return Uri.parse(place.uri).toString() === uri?.toString();
+}
+
+/** Opens the file of a hunk there. */
+export async function showPlace(place: Place, preserveFocus = false): Promise<void> {
+  const uri = Uri.parse(place.uri);
+  const line = Math.max(0, place.first);
+  const editor = await window.showTextDocument(uri, {
+    preserveFocus,
+    preview: true,
+    selection: new Range(line, 0, line, 0),
+  });
+  editor.revealRange(
+    new Range(line, 0, line + Math.max(place.count - 1, 0), 0),
+    TextEditorRevealType.InCenterIfOutsideViewport,
+  );
+}
+
+/** The file that the active editor is about, also where it is a side of a comparison. */
+export function activeFile(): Uri | null {
+  const uri = window.activeTextEditor?.document.uri;
+  const subject = uri && subjectOf(uri);
+  return subject ? Uri.parse(subject.uri) : (uri ?? null);
+}

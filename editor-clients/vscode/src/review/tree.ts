@@ -1,0 +1,156 @@
+/** The rows of the view "Changes", before VS Code draws them. */
+
+import { basename } from 'node:path/posix';
+
+import type { FileChange } from '../protocol.ts';
+import { counts, type Place, places, type ReviewSession, waiting } from './changes.ts';
+import { changes as changesOf } from './outcome.ts';
+
+/** Files that are listed at once; the others come by opening the row at the end. */
+export const PAGE = 500;
+/** With more files than these only the files are shown at first. */
+const FEW = 10;
+
+export interface SessionNode {
+  type: 'session';
+  id: string;
+  session: ReviewSession;
+}
+
+export interface FileNode {
+  type: 'file';
+  id: string;
+  session: ReviewSession;
+  change: FileChange;
+}
+
+export interface HunkNode {
+  type: 'hunk';
+  id: string;
+  file: FileNode;
+  place: Place;
+}
+
+/** The files that are not listed yet, from an index on. */
+export interface MoreNode {
+  type: 'more';
+  id: string;
+  session: ReviewSession;
+  from: number;
+}
+
+export type Node = SessionNode | FileNode | HunkNode | MoreNode;
+
+/** The rows at the top: the sessions, or the files of the only one. */
+export function roots(sessions: readonly ReviewSession[]): Node[] {
+  const [only] = sessions;
+  if (sessions.length === 1 && only) {
+    return filesOf(only, 0);
+  }
+  return sessions.map((session) => ({ type: 'session', id: session.sessionId, session }));
+}
+
+/** The rows below a row. */
+export function children(node: Node): Node[] {
+  switch (node.type) {
+    case 'session':
+      return filesOf(node.session, 0);
+    case 'more':
+      return filesOf(node.session, node.from);
+    case 'file':
+      return hunksOf(node);
+    case 'hunk':
+      return [];
+  }
+}
+
+function filesOf(session: ReviewSession, from: number): Node[] {
+  const rows: Node[] = session.changes
+    .slice(from, from + PAGE)
+    .map((change) => fileNode(session, change));
+  const rest = from + PAGE;
+  if (session.changes.length > rest) {
+    rows.push({ type: 'more', id: `${session.sessionId} more ${rest}`, session, from: rest });
+  }
+  return rows;
+}
+
+export function fileNode(session: ReviewSession, change: FileChange): FileNode {
+  return { type: 'file', id: `${session.sessionId} ${change.uri}`, session, change };
+}
+
+function hunksOf(file: FileNode): HunkNode[] {
+  return places(file.session, file.change).map((place) => ({
+    type: 'hunk',
+    id: `${file.id} ${place.hunkId}`,
+    file,
+    place,
+  }));
+}
+
+/** Whether files show their hunks before the user has opened them. */
+export function areOpen(sessions: readonly ReviewSession[]): boolean {
+  return sessions.reduce((total, { changes }) => total + changes.length, 0) <= FEW;
+}
+
+export function sessionLabel({ title, agent }: ReviewSession): string {
+  return title ? `${agent}: ${title}` : agent;
+}
+
+export function moreLabel({ session, from }: MoreNode): string {
+  return `${(session.changes.length - from).toLocaleString('en')} more files`;
+}
+
+/** What happened to a file, in one word. */
+export function statusWord(change: FileChange): string {
+  const isProposal = change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
+  return isProposal ? `to be ${change.status}` : change.status;
+}
+
+/** What stands behind a file's name: its folder, and what came and went. */
+export function fileDescription(change: FileChange, folder: string): string {
+  const { come, gone } = counts(change);
+  const lines = come + gone > 0 ? `−${gone} +${come}` : '';
+  const note = change.problem ? 'not shown' : change.binary ? 'not a text' : '';
+  return [lines, note, folder].filter(Boolean).join('  ');
+}
+
+/** What a screen reader says of a file. */
+export function fileSpoken(change: FileChange, path: string): string {
+  const { come, gone } = counts(change);
+  const why = change.problem ? `, ${change.problem}` : '';
+  const conflicts = change.hunks.filter(({ state }) => state === 'conflict').length;
+  const clash = conflicts > 0 ? `, ${conflicts} in conflict with your edits` : '';
+  return (
+    `${basename(path)}, ${statusWord(change)}, ${changesOf(waiting(change))}, ` +
+    `${gone} lines removed, ${come} lines added${clash}${why}, ${path}`
+  );
+}
+
+/** What a hunk is called: the first line of it that says something. */
+export function hunkLabel(place: Place, old: readonly string[], now: readonly string[]): string {
+  const lines = place.proposed || place.kind !== 'deleted' ? now : old;
+  const telling = [...lines, ...old].find((line) => line.trim() !== '');
+  const text = (telling ?? '').trim().replace(/\s+/g, ' ');
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text || '(blank lines)';
+}
+
+/** What stands behind a hunk's label. */
+export function hunkDescription(place: Place): string {
+  const clash = place.conflict ? '  you changed it too' : '';
+  return `line ${place.first + 1}  −${place.gone} +${place.come}${clash}`;
+}
+
+/** What a screen reader says of a hunk. */
+export function hunkSpoken(place: Place, label: string): string {
+  const what = place.conflict
+    ? 'conflict with your edits'
+    : {
+        added: 'added',
+        modified: 'changed',
+        deleted: 'removed',
+        proposed: 'proposed',
+        conflict: '',
+      }[place.kind];
+  return `Line ${place.first + 1}, ${what}, ${place.gone} lines removed, ${place.come} added: ${label}`;
+}
