@@ -9,6 +9,7 @@ import { Permission } from './permission.ts';
 import { Previews } from './preview.ts';
 import { Questions } from './questions.ts';
 import { registerReview } from './review/register.ts';
+import { saveForAgents } from './saving.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
 import { Terminals } from './terminals.ts';
@@ -29,8 +30,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     onDidChangeShown: new EventEmitter<undefined>().event,
     showQuestion: () => Promise.resolve(false),
   });
-  const login = new Login(sidecar, questions, asking);
+  const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
+  saveForAgents(sidecar);
   context.subscriptions.push(log, sidecar, sessions, chat);
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));

@@ -10,6 +10,7 @@ import {
 import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 
 import type { Asking } from './asking.ts';
+import type { Elicitations } from './elicitation.ts';
 import { loginShell } from './login_shell.ts';
 import type { OpenTerminal } from './protocol.ts';
 import type { Questions } from './questions.ts';
@@ -29,13 +30,15 @@ interface ListedAgent {
 export class Login implements Disposable {
   readonly #sidecar: Sidecar;
   readonly #questions: Questions;
+  readonly #forms: Elicitations;
   readonly #asking: Asking;
   readonly #subscriptions: { dispose(): unknown }[];
 
   /** Before the sidecar's first start. */
-  constructor(sidecar: Sidecar, questions: Questions, asking: Asking) {
+  constructor(sidecar: Sidecar, questions: Questions, forms: Elicitations, asking: Asking) {
     this.#sidecar = sidecar;
     this.#questions = questions;
+    this.#forms = forms;
     this.#asking = asking;
     sidecar.onRequest<OpenTerminal, unknown>('acp/openTerminal', runInTerminal);
     this.#subscriptions = [
@@ -55,20 +58,24 @@ export class Login implements Disposable {
     if (agent === null) {
       return;
     }
-    // Who has just asked for it is shown the ways to log in without a further step.
-    const shown = this.#questions.onDidChange(() => {
-      const ways = this.#questions
-        .all()
-        .find((question) => question.kind === 'login' && question.agent === agent);
-      if (ways) {
-        shown.dispose();
-        void this.#asking.show(ways.requestId);
+    // Who has just asked for it is shown what it needs without a further step.
+    const seen = new Set<string>();
+    const show = () => {
+      const asked = [...this.#questions.all(), ...this.#forms.all()].find(
+        (each) => each.kind === 'login' && each.agent === agent && !seen.has(each.requestId),
+      );
+      if (asked) {
+        seen.add(asked.requestId);
+        void this.#asking.show(asked.requestId);
       }
-    });
+    };
+    const subscriptions = [this.#questions.onDidChange(show), this.#forms.onDidChange(show)];
     try {
       await this.#with(`Logging in to ${visible(agent)}`, 'acp.agent.login', agent, 'Logged in to');
     } finally {
-      shown.dispose();
+      for (const subscription of subscriptions) {
+        subscription.dispose();
+      }
     }
   }
 
