@@ -113,6 +113,7 @@ class App:
             self._recording,
             _ledgers(self.files),
             _index(),
+            _unfinished(),
         )
         self._lenses = Lenses(
             server,
@@ -498,6 +499,12 @@ def _index() -> SessionIndex:
     from platformdirs import user_state_path
 
     return SessionIndex(user_state_path("acp-sidecar") / "sessions")
+
+
+def _unfinished() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("acp-sidecar") / "unfinished"
 
 
 def _text_change(change: ContentChange) -> TextChange:

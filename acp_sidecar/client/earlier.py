@@ -43,7 +43,7 @@ class Earlier:
 
         Raises :class:`NotOffered` for an agent that neither lists nor restores sessions.
         """
-        if not agent.info.list_sessions and not _restores(agent.info):
+        if not agent.info.list_sessions and not restores(agent.info):
             raise lacking(agent, "sessionCapabilities.list")
         listed = self._listed.setdefault(agent.key, set())
         if cursor is None:
@@ -54,7 +54,7 @@ class Earlier:
             page = _page(agent, await self._pool.ask_apart(agent, "session/list", params))
         rows = [self._titled(agent, row) for row in page.sessions]
         listed |= {row.agent_session_id for row in rows}
-        if page.next_cursor is None and _restores(agent.info):
+        if page.next_cursor is None and restores(agent.info):
             remembered = self._index.of(agent.name, cwd)
             rows += [_row(one) for one in remembered if one.agent_session_id not in listed]
         return evolve(page, sessions=tuple(rows))
@@ -62,7 +62,7 @@ class Earlier:
     def remember(self, session: LiveSession) -> None:
         """Note a session that can be opened again; called when it is opened and used."""
         state = session.state
-        if state.agent_session_id is None or not _restores(session.agent.info):
+        if state.agent_session_id is None or not restores(session.agent.info):
             return
         known = self._index.find(state.agent, state.agent_session_id)
         title = state.title or _first_words(session) or (known.title if known else None)
@@ -118,7 +118,8 @@ def _offers(info: AgentInfo, how: Restoring) -> bool:
     ]
 
 
-def _restores(info: AgentInfo) -> bool:
+def restores(info: AgentInfo) -> bool:
+    """Whether a session can be opened again."""
     return info.load_session or info.resume_session
 
 

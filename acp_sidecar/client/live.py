@@ -36,6 +36,7 @@ from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.bookkeeping import Bookkeeping
+from acp_sidecar.client.cutoff import NOTHING_LEFT, CutOff, Left, Unsent, in_words, shows
 from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
@@ -103,8 +104,10 @@ class LiveSession:
         jobs: Jobs,
         opened_with: OpenedWith = ((), ()),
         used: Callable[[LiveSession], None] = lambda session: None,
+        moved: Callable[[LiveSession], None] = lambda session: None,
     ) -> None:
-        """``used`` is called when the session has been used and may have another title."""
+        """``used`` is called when the session has been used and may have another title,
+        ``moved`` when what runs or waits in it is another."""
         self.state = state
         self.agent = agent
         self.roots = roots
@@ -133,6 +136,9 @@ class LiveSession:
         """How much the agent has said so far, in events."""
         self.opened_with = opened_with
         self._used = used
+        self._moved = moved
+        self.left = NOTHING_LEFT
+        """What was left of it when its editor went away, to be handed out."""
         self._title_due = False
         self.reviving = asyncio.Lock()
         self.proposals = Proposals()
@@ -400,6 +406,7 @@ class LiveSession:
         """A turn ended: look at the files once more, and say so where nothing came back."""
         self._elicitations.cancel(lambda agent, session: session is self)
         self._used(self)
+        self._moved(self)
         if self._books is not None:
             self._books.end_turn()
         if ended is None or prompt.cancelled or prompt.number is None:
@@ -408,6 +415,44 @@ class LiveSession:
             self.tasks.start(
                 self._tell_of_silence(prompt.number, ended), name="watch for late words"
             )
+
+    def queue_changed(self) -> None:
+        """The prompts that wait are others now."""
+        self.editor.queue_changed(self)
+        self._moved(self)
+
+    def turn_moved(self) -> None:
+        """The prompt that runs has gone out, or is to be cancelled."""
+        self._moved(self)
+
+    def cut_off(self) -> CutOff:
+        """What would be left if everything ended now."""
+        running = self.turns.running
+        waiting = tuple(Unsent(each.text, each.attached) for each in self.turns.waiting)
+        if running is None or running.cancelled:
+            return CutOff(waiting=waiting)
+        prompt = Unsent(running.text, running.attached)
+        before = [
+            message
+            for message in self.state.messages
+            if message.role == "user" and message.turn != running.number
+        ]
+        alike = sum(shows(message, prompt) for message in before)
+        return CutOff(prompt, running.number is not None, alike, waiting)
+
+    def take_up(self, cut_off: CutOff) -> None:
+        """The session was cut off and is open again, with as much history as it gets: see
+        what of the user's has to be handed out, and tell so."""
+        running, unsent = cut_off.running, cut_off.unsent
+        if running is not None and cut_off.sent:
+            said = [message for message in self.state.messages if message.role == "user"]
+            count = sum(shows(message, running) for message in said)
+            if count <= cut_off.alike or not shows(said[-1], running):
+                unsent = (running, *unsent)
+        self.left = Left(running is not None, unsent)
+        title, description = in_words(cut_off, unsent)
+        self.publish(self.state.apply(Notice("warning", title, description), replay=True))
+        self.editor.tell("info", f"{title} {description or ''}".rstrip())
 
     def tell_where_nothing_came(self) -> None:
         """The session was loaded: say so where there is no history, in a moment."""

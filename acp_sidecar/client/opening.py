@@ -5,15 +5,17 @@ ACP, "Session Setup". Everything raises ``Refused`` where it cannot be.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
+from acp_sidecar.client.cutoff import CutOff, CutOffs
 from acp_sidecar.client.earlier import Earlier, lacking, way
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.methods import Routes
@@ -21,10 +23,15 @@ from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused, Restoring
 from acp_sidecar.client.tool_server import ToolServer
+from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
+
+
+_STILL_SECONDS: Final = 0.25
+_STILL_AT_MOST: Final = 3.0
 
 
 class SessionUnknown(AgentUnusable):
@@ -61,6 +68,7 @@ class Opening:
         routes: Routes,
         earlier: Earlier,
         tools: ToolServer,
+        cut_offs: CutOffs,
         *,
         make: Make,
         forget: Callable[[LiveSession], None],
@@ -71,6 +79,7 @@ class Opening:
         self._routes = routes
         self._earlier = earlier
         self._tools = tools
+        self._cut_offs = cut_offs
         self._make = make
         self._forget = forget
 
@@ -127,6 +136,9 @@ class Opening:
                 raise NoSession(
                     f"{agent_session_id!r} is open already, as session {known.state.session_id!r}."
                 )
+            # Before the agent is asked: what another process of it still does belongs to its
+            # history.
+            cut_off = await self._cut_offs.find((running.name, agent_session_id))
             session = self._make(
                 running,
                 cwd,
@@ -142,12 +154,19 @@ class Opening:
 
             try:
                 await open_session(running, method, params, agent_session_id, loaded)
+                if cut_off is not None and how == "load":
+                    await stillness(session)
             except BaseException as error:
                 self._forget(session)
                 if isinstance(error, SessionUnknown):
                     self._earlier.forget(running, agent_session_id)
+                    if cut_off is not None:
+                        raise _lost(error, cut_off) from error
                 raise
             self._earlier.remember(session)
+            if cut_off is not None:
+                session.take_up(cut_off)
+                self._cut_offs.forget((running.name, agent_session_id))
             if asked == "load" and how == "resume":
                 self._editor.tell(
                     "info",
@@ -215,6 +234,9 @@ class Opening:
                 self._forget(session)
             raise
         self._earlier.remember(begun[0])
+        if begun[0].state.agent_session_id is not None:
+            # Some agents give their ids anew after a restart.
+            self._cut_offs.forget((agent.name, begun[0].state.agent_session_id))
         return begun[0]
 
 
@@ -241,6 +263,27 @@ async def open_session(
         raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
     except (AgentGone, DecodeError) as error:
         raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error
+
+
+async def stillness(session: LiveSession) -> None:
+    """Wait until the agent has said nothing for a moment: some tell the history after they
+    have said that they have."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _STILL_AT_MOST
+    while loop.time() < deadline:
+        heard = session.heard
+        await asyncio.sleep(_STILL_SECONDS)
+        if session.heard == heard:
+            return
+
+
+def _lost(error: SessionUnknown, cut_off: CutOff) -> SessionUnknown:
+    """The same error with what the user had typed in a session that is no more."""
+    typed = [visible(prompt.text) for prompt in cut_off.unsent if prompt.text]
+    if cut_off.running is not None and cut_off.sent and cut_off.running.text:
+        typed.insert(0, visible(cut_off.running.text))
+    listed = "\n\n".join(typed)
+    return SessionUnknown(f"{error}\nWhat you had typed there when it was cut off:\n{listed}")
 
 
 def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:

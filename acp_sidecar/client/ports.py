@@ -24,6 +24,7 @@ from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import SessionPage
+    from acp_sidecar.client.cutoff import Left
     from acp_sidecar.session.change import Change
     from acp_sidecar.session.state import Session
     from acp_sidecar.workspace.ledger import Ledger
@@ -124,6 +125,10 @@ class SessionView(Protocol):
 
     @property
     def ended(self) -> bool: ...
+
+    @property
+    def left(self) -> Left:
+        """What was left of it when its editor went away, where it was opened again."""
 
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait: ``{turnId, text}`` each."""

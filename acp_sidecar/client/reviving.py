@@ -8,24 +8,18 @@ when the agent ended is not begun again: nobody knows how much of it had happene
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final
 
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.methods import Routes
-from acp_sidecar.client.opening import open_session
+from acp_sidecar.client.opening import open_session, stillness
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused, Severity
 
 logger = logging.getLogger(__name__)
-
-_STILL_SECONDS: Final = 0.25
-_STILL_AT_MOST: Final = 3.0
-"""Some agents tell the history after they have said that they have."""
 
 
 class Reviving:
@@ -103,7 +97,7 @@ class Reviving:
                 lambda opened: session.publish(session.state.opened(opened)),
             )
             if how == "load":
-                await _stillness(session)
+                await stillness(session)
         except BaseException:
             self._routes.detach(session)
             raise
@@ -123,14 +117,3 @@ class Reviving:
         with self._routes.opening(agent):
             await open_session(agent, "session/new", params, None, opened)
         session.revived()
-
-
-async def _stillness(session: LiveSession) -> None:
-    """Wait until the agent has said nothing for a moment."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + _STILL_AT_MOST
-    while loop.time() < deadline:
-        heard = session.heard
-        await asyncio.sleep(_STILL_SECONDS)
-        if session.heard == heard:
-            return

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.acp.decoding import DecodeError
@@ -23,7 +24,8 @@ from acp_sidecar.client import stopping
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
 from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
-from acp_sidecar.client.earlier import Earlier, NotOffered, lacking
+from acp_sidecar.client.cutoff import CutOffs
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, restores
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.jobs import Jobs
@@ -68,7 +70,9 @@ class Sessions:
         recordings: Recordings = lambda name: None,
         ledgers: Ledgers | None = None,
         index: SessionIndex | None = None,
+        unfinished: Path | None = None,
     ) -> None:
+        """``unfinished`` is a folder for what runs and waits; None: that is not remembered."""
         self._editor = editor
         self._files = files
         self._settings = settings
@@ -92,6 +96,8 @@ class Sessions:
         self._logins = Logins(editor, self._pool)
         self._earlier = Earlier(self._pool, index or SessionIndex(None))
         self._tools = ToolServer(editor, settings)
+        self._cut_offs = CutOffs(unfinished, spawn)
+        self._stopping = False
         self._opening = Opening(
             editor,
             settings,
@@ -99,6 +105,7 @@ class Sessions:
             self._routes,
             self._earlier,
             self._tools,
+            self._cut_offs,
             make=self._live,
             forget=self._forget,
         )
@@ -177,6 +184,7 @@ class Sessions:
         params = running.wire.session_delete(agent_session_id)
         await self._pool.ask_apart(running, "session/delete", params)
         self._earlier.forget(running, agent_session_id)
+        self._cut_offs.forget((running.name, agent_session_id))
         live = self._routes.find(running, agent_session_id)
         if live is not None:
             self._forget(live)
@@ -226,6 +234,7 @@ class Sessions:
             self._jobs,
             opened_with,
             self._earlier.remember,
+            self._turn_moved,
         )
         session.loading = session.quiet = loading
         self._sessions[state.session_id] = session
@@ -235,6 +244,15 @@ class Sessions:
         session.look_ahead()
         logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
+
+    def _turn_moved(self, session: LiveSession) -> None:
+        """Note what runs and waits in a session, where it can be opened again.
+
+        The end of the sidecar ends every turn, and that is no news: they are cut off.
+        """
+        name = session.state.agent_session_id
+        if name is not None and not self._stopping and restores(session.agent.info):
+            self._cut_offs.note((session.agent_name, name), session.cut_off())
 
     # --- within a session -----------------------------------------------------------------
 
@@ -311,6 +329,7 @@ class Sessions:
         agent = session.agent
         session.turns.cancel()
         self._forget(session)
+        self._turn_moved(session)
         if agent.gone is not None:
             return
         if agent.info.close_session:
@@ -424,6 +443,7 @@ class Sessions:
 
     async def stop(self) -> None:
         """The editor is going: answer what waits, end every agent, within half a second."""
+        self._stopping = True
         self._permissions.cancel(lambda agent, session: True)
         self._elicitations.cancel(lambda agent, session: True)
         self._jobs.hurry()
@@ -433,6 +453,7 @@ class Sessions:
         self._tools.stop()
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(self._cut_offs.stop())
                 group.create_task(self._jobs.stop())
                 group.create_task(self._pool.stop())
         finally:

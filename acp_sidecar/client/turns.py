@@ -78,6 +78,12 @@ class Speaking(SessionView, Protocol):
 
     def cancel_questions(self) -> None: ...
 
+    def queue_changed(self) -> None:
+        """The prompts that wait are others now."""
+
+    def turn_moved(self) -> None:
+        """The prompt that runs has gone out, or is to be cancelled."""
+
     @property
     def logins(self) -> int:
         """How many logins to the agent there have been."""
@@ -128,6 +134,16 @@ class Prompt:
         """The prompt's text blocks, joined by lines."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
 
+    @property
+    def attached(self) -> tuple[ContentBlock, ...]:
+        """What the user gave beside the text, without what the text mentions."""
+        mentioned = {id(block) for block in self.mentioned}
+        return tuple(
+            block
+            for block in self.blocks
+            if not isinstance(block, TextContent) and id(block) not in mentioned
+        )
+
 
 class Turns:
     """The queue of a session and the turn that runs."""
@@ -160,7 +176,7 @@ class Turns:
         if self.running is None:
             self._next()
         else:
-            self._session.editor.queue_changed(self._session)
+            self._session.queue_changed()
         return prompt
 
     def as_json(self) -> list[dict[str, str]]:
@@ -179,18 +195,13 @@ class Turns:
 
         Raises :class:`Refused` where nothing would be left of it.
         """
-        old = {id(block) for block in prompt.mentioned}
-        rest = [
-            block
-            for block in prompt.blocks
-            if not isinstance(block, TextContent) and id(block) not in old
-        ]
+        rest = prompt.attached
         if not text and not rest:
             raise Refused("Nothing would be left to send: drop the prompt instead.")
         words = (TextContent(text),) if text else ()
         prompt.blocks = (*words, *rest, *mentioned)
         prompt.mentioned = mentioned
-        self._session.editor.queue_changed(self._session)
+        self._session.queue_changed()
 
     def cancel(self, prompt: Prompt | None = None) -> None:
         """Cancel a prompt: out of the queue where it waits, else the turn it runs.
@@ -212,9 +223,10 @@ class Turns:
                 self._waiting.remove(prompt)
                 prompt.cancelled = True
                 _resolve(prompt, "cancelled")
-                self._session.editor.queue_changed(self._session)
+                self._session.queue_changed()
             return
         prompt.cancelled = True
+        self._session.turn_moved()
         if prompt.number is None:
             return  # not sent yet: it will not be
         if prompt.login is not None:
@@ -282,7 +294,7 @@ class Turns:
             # Its task may never take a first step.
             _resolve(self.running, "cancelled")
         if waiting:
-            self._session.editor.queue_changed(self._session)
+            self._session.queue_changed()
 
     # --- one turn ---------------------------------------------------------------------
 
@@ -297,7 +309,7 @@ class Turns:
             name="prompt turn",
             failed=lambda error: self._finish(prompt, None, f"The turn failed: {error}"),
         )
-        session.editor.queue_changed(session)
+        session.queue_changed()
 
     async def _run(self, prompt: Prompt) -> None:
         session, agent = self._session, self._session.agent
@@ -309,6 +321,7 @@ class Turns:
         told = session.prepare_turn(prompt)
         prompt.number, changes = session.state.begin_turn(prompt.blocks)
         session.publish(changes)
+        session.turn_moved()
         logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
         prompt.tasks.append(

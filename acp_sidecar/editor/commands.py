@@ -127,7 +127,9 @@ def _restore(how: Restoring) -> Handler:
                 how, name, agent_session_id, cwd, directories, servers, say
             ),
         )
-        return _opened(session)
+        left = session.left
+        unsent = [prompt.to_json() for prompt in left.unsent]
+        return {**_opened(session), "interrupted": left.interrupted, "unsent": unsent}
 
     return run
 

@@ -10,12 +10,12 @@ import logging
 import os
 import secrets
 import shutil
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from acp_sidecar.workspace.blobs import Blobs
+from acp_sidecar.workspace.lockfile import hold
 from acp_sidecar.workspace.shelf import DEFAULT_MEMORY, Shelf
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class Baselines:
         try:
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             sweep(root)
-            self._handle = _lock(_lock_of(self.folder))
+            self._handle = hold(_lock_of(self.folder))
             blobs = Blobs(self.folder) if self._handle is not None else None
         except OSError as error:
             log.warning("baselines stay in memory: %s", error)
@@ -54,7 +54,7 @@ def sweep(root: Path) -> None:
     """Remove the folders below ``root`` that no living process holds."""
     for lock in root.glob(f"*{_LOCK}"):
         try:
-            handle = _lock(lock, make=False)
+            handle = hold(lock, make=False)
         except OSError as error:
             log.info("%s: %s", lock, error)
             continue
@@ -71,47 +71,3 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         _lock_of(folder).unlink()
-
-
-def _lock(path: Path, *, make: bool = True) -> int | None:
-    """A handle that holds the lock; None where somebody else holds it, or has just removed
-    the file."""
-    flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-    while True:
-        try:
-            handle = os.open(path, flags | (os.O_CREAT if make else 0), 0o600)
-        except FileNotFoundError:
-            return None
-        if not _take(handle):
-            os.close(handle)
-            return None
-        # Between opening and locking a sweep may have removed it.
-        try:
-            if os.path.samestat(os.fstat(handle), path.stat()):
-                return handle
-        except FileNotFoundError:
-            pass
-        os.close(handle)
-        if not make:
-            return None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _take(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

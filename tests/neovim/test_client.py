@@ -989,6 +989,32 @@ def test_a_session_is_picked_from_the_agents_list(
     assert sidecar.commands("acp.session.load") == [{"agent": "demo", "agentSessionId": "a2"}]
 
 
+def test_what_was_not_sent_of_a_session_that_was_cut_off_is_in_the_prompt(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    picture = {"type": "image", "mimeType": "image/png", "data": "iVBORw=="}
+    unsent = [
+        {"text": "then run\nthe tests", "content": [picture]},
+        {"text": "and commit", "content": []},
+    ]
+    opened = {**sidecar.results["acp.session.new"], "interrupted": True, "unsent": unsent}
+    sidecar.results["acp.session.load"] = opened
+    editor.command("Acp load demo a1")
+    (prompt,) = wait_until(lambda: editor.marked("prompt"))
+    assert editor.lines(prompt) == ["then run", "the tests", "", "and commit"]
+    assert "with 1 attached" in editor.screen()
+    assert not sidecar.commands("acp.session.prompt")
+    editor.type("<CR>")
+    wait_until(lambda: sidecar.commands("acp.session.prompt"))
+    (sent,) = sidecar.commands("acp.session.prompt")
+    assert sent["text"] == "then run\nthe tests\n\nand commit"
+    assert sent["content"] == [picture]
+    editor.command("Acp prompt")
+    editor.type("more<C-s>")
+    wait_until(lambda: len(sidecar.commands("acp.session.prompt")) == 2)
+    assert "content" not in sidecar.commands("acp.session.prompt")[1]
+
+
 def test_a_first_prompt_opens_the_session(editor: Editor, sidecar: FakeSidecar) -> None:
     editor.command("Acp prompt hello")
     wait_until(lambda: sidecar.commands("acp.session.prompt"))

@@ -11,6 +11,9 @@ local buf
 ---@type acp.Attached[]
 local context = {}
 
+---@type table[] Content blocks that go with the prompt, such as pictures.
+local content = {}
+
 ---@type string? The waiting prompt that is being changed.
 local editing
 
@@ -20,6 +23,17 @@ local came_from
 ---@return integer?
 local function window()
   return buf and vim.fn.win_findbuf(buf)[1]
+end
+
+---Says above the prompt what it is and how it is sent.
+local function show_attached()
+  local win, count = window(), #context + #content
+  if win then
+    vim.wo[win].winbar = (' %s%s — <C-s> sends, in Normal mode <CR>'):format(
+      editing and 'Waiting prompt' or 'Prompt',
+      count > 0 and (' with %d attached'):format(count) or ''
+    )
+  end
 end
 
 local function close()
@@ -34,11 +48,13 @@ end
 
 local function send()
   local text = vim.trim(table.concat(vim.api.nvim_buf_get_lines(assert(buf), 0, -1, false), '\n'))
-  if text == '' then
+  if text == '' and (editing or #content == 0) then
     return
   end
-  local attached, turn = context, editing
+  local attached, blocks, turn = context, content, editing
   context, editing = {}, nil
+  -- One that waits already keeps what was attached to it; this is of another.
+  content = turn and content or {}
   vim.api.nvim_buf_set_lines(buf, 0, -1, true, {})
   vim.bo[buf].modified = false
   vim.cmd.stopinsert()
@@ -47,7 +63,7 @@ local function send()
     require('acp.session').execute('acp.session.queue', { edit = { turnId = turn, text = text } })
     return
   end
-  require('acp.session').prompt(text, #attached > 0 and attached or nil)
+  require('acp.session').prompt(text, #attached > 0 and attached or nil, #blocks > 0 and blocks or nil)
 end
 
 ---What the sidecar has suggested for the text that is being completed.
@@ -135,6 +151,26 @@ function M.edit(prompt)
   vim.api.nvim_buf_set_lines(assert(buf), 0, -1, true, vim.split(prompt.text, '\n', { plain = true }))
 end
 
+---Puts prompts that were never sent in the window, below what is written there. They go out
+---when the user sends them.
+---@param unsent { text: string, content: table[] }[]
+function M.give_back(unsent)
+  M.open()
+  local lines = vim.api.nvim_buf_get_lines(assert(buf), 0, -1, false)
+  for _, prompt in ipairs(unsent) do
+    if table.concat(lines) == '' then
+      lines = {}
+    elseif prompt.text ~= '' then
+      lines[#lines + 1] = ''
+    end
+    vim.list_extend(lines, vim.split(prompt.text, '\n', { plain = true }))
+    vim.list_extend(content, prompt.content)
+  end
+  vim.api.nvim_buf_set_lines(assert(buf), 0, -1, true, lines)
+  vim.cmd.stopinsert()
+  show_attached()
+end
+
 ---@param attached? acp.Attached[] What goes with the prompt.
 ---@param turn? string The waiting prompt that is changed; without it a new one is written.
 function M.open(attached, turn)
@@ -157,10 +193,7 @@ function M.open(attached, turn)
     vim.w[win].acp = 'prompt'
     vim.wo[win].winfixheight = true
   end
-  vim.wo[win].winbar = (' %s%s — <C-s> sends, in Normal mode <CR>'):format(
-    editing and 'Waiting prompt' or 'Prompt',
-    #context > 0 and (' with %d attached'):format(#context) or ''
-  )
+  show_attached()
   require('acp.session').look()
   vim.cmd.startinsert({ bang = true })
 end

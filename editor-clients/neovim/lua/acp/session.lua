@@ -133,6 +133,9 @@ local function opened(callback)
       agent = session.agent,
       protocolVersion = result.protocolVersion,
     })
+    if result.unsent and #result.unsent > 0 then
+      require('acp.prompt').give_back(result.unsent)
+    end
     if callback then
       callback(session)
     end
@@ -190,10 +193,11 @@ end
 ---@param session acp.Session
 ---@param text string
 ---@param context? { uri: string, range?: lsp.Range }[]
-local function send(session, text, context)
+---@param content? table[] Content blocks that go with it.
+local function send(session, text, context, content)
   session.running = session.running + 1
   require('acp.reveal').prompted()
-  local argument = { sessionId = session.id, text = text, context = context }
+  local argument = { sessionId = session.id, text = text, context = context, content = content }
   client.execute('acp.session.prompt', argument, function(err, result)
     session.running = math.max(0, session.running - 1)
     if err then
@@ -211,13 +215,14 @@ end
 ---Sends a prompt; opens a session first where there is none.
 ---@param text string
 ---@param context? { uri: string, range?: lsp.Range }[]
-function M.prompt(text, context)
+---@param content? table[] Content blocks that go with it.
+function M.prompt(text, context, content)
   local session = M.current()
   if session and (not session.ended or session.revivable) then
-    send(session, text, context)
+    send(session, text, context, content)
   else
     M.new(nil, function(new)
-      send(new, text, context)
+      send(new, text, context, content)
     end)
   end
 end
