@@ -292,7 +292,8 @@ class App:
         self, uri: str, version: int | None, changes: Sequence[ContentChange]
     ) -> None:
         known = self.documents.get(uri)
-        before = known.text if known is not None and self._follow.watches else None
+        watches = self._follow.watches and not self.features.user_edits
+        before = known.text if known is not None and watches else None
         document = self.documents.change(uri, version, [_text_change(one) for one in changes])
         if document is None:
             return

@@ -103,6 +103,11 @@ class ClientFeatures:
     def user_activity(self) -> bool:
         return "userActivity" in self.sidecar
 
+    @property
+    def user_edits(self) -> bool:
+        """It tells by itself which of the user's edits are to pause following."""
+        return "userEdits" in self.sidecar
+
     @classmethod
     def of(cls, params: Json) -> ClientFeatures:
         """Read the parameters of ``initialize``. Anything may be missing or odd."""

@@ -588,3 +588,30 @@ class TestRicherEditor:
         puppet.tool("t1", locations=at(file, 1))
         assert await not_shown(editor, file) == "paused"
         assert editor.all("acp/reveal") == []
+
+
+class TestEditorThatTellsOfEdits:
+    """An editor that shows places beside the user's: typing elsewhere is in nobody's way."""
+
+    @pytest.fixture
+    async def editor(self, idle_editor: Editor, ws: Path, settings: dict[str, Any]) -> Editor:
+        can = capabilities(reveal=True, userActivity=True, userEdits=True)
+        await idle_editor.initialize(ws, settings=settings, can=can)
+        return idle_editor
+
+    async def test_typing_elsewhere_does_not_pause(
+        self, editor: Editor, puppet: Puppet, turn: Any, ws: Path, file: Path
+    ) -> None:
+        (ws / "mine.py").write_text("mine\n")
+        editor.type(editor.open(ws / "mine.py"), 0, 0, "x")
+        puppet.tool("t1", locations=at(file, 3))
+        shown = await editor.nth("acp/reveal")
+        assert shown["uri"] == path_to_uri(str(file))
+        assert (await follow(editor))["paused"] is False
+
+    async def test_what_it_tells_of_pauses(
+        self, editor: Editor, puppet: Puppet, turn: Any, file: Path
+    ) -> None:
+        editor.notify("acp/userActivity", {"uri": path_to_uri(str(file)), "kind": "edit"})
+        puppet.tool("t1", locations=at(file, 1))
+        assert await not_shown(editor, file) == "paused"

@@ -10,6 +10,7 @@ import { Previews } from './preview.ts';
 import { Questions } from './questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
+import { LastEditor } from './selection.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
 import { Terminals } from './terminals.ts';
@@ -33,7 +34,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
   saveForAgents(sidecar);
-  context.subscriptions.push(log, sidecar, sessions, chat);
+  context.subscriptions.push(log, sidecar, sessions, chat, new LastEditor(sidecar));
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
   const start = async () => {

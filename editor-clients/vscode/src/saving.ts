@@ -9,7 +9,11 @@ import type { Sidecar } from './sidecar.ts';
 export function saveForAgents(sidecar: Sidecar): void {
   sidecar.onRequest<{ uri: string }, { saved: boolean }>('acp/save', async ({ uri }) => {
     const document = workspace.textDocuments.find((each) => each.uri.toString() === uri);
+    if (!document?.isDirty || document.isUntitled) {
+      // One without a name would ask for it.
+      return { saved: document?.isDirty === false };
+    }
     // False too where the file has changed on the disk: VS Code asks the user then.
-    return { saved: document !== undefined && (!document.isDirty || (await document.save())) };
+    return { saved: await document.save() };
   });
 }

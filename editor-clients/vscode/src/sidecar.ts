@@ -40,6 +40,7 @@ const ABILITIES = {
   proposals: true,
   terminals: true,
   userActivity: true,
+  userEdits: true,
   elicitation: true,
   openTerminal: true,
   selection: true,
