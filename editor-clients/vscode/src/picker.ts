@@ -23,11 +23,18 @@ interface List<T> {
   stillOpen(): boolean;
 }
 
+/**
+ * For so long after the list has appeared, or after a letter, nothing is taken: what was typed
+ * or clicked for something else comes without a pause.
+ */
+const PAUSE_MS = 500;
+
 export const BACK = Symbol('back');
 
 /**
  * Lets the user pick a row, by nothing but a deliberate choice: the first row is the one that
- * Enter would take, and it should be one that only says something; letters are no filter.
+ * Enter would take, and it should be one that only says something. Letters choose nothing,
+ * also not where VS Code has already gone to the row that begins so.
  *
  * @returns the choice, `BACK`, or null where the list was closed.
  */
@@ -40,6 +47,7 @@ export function pick<T>(list: List<T>): Promise<T | typeof BACK | null> {
   shown.items = list.rows.map((row) => ({ alwaysShow: true, ...row }));
   shown.buttons = list.back ? [QuickInputButtons.Back] : [];
   const first = () => shown.items.find(({ kind }) => kind !== QuickPickItemKind.Separator);
+  let quietSince = Date.now();
   const rest = () => {
     const row = first();
     shown.activeItems = row ? [row] : [];
@@ -54,12 +62,15 @@ export function pick<T>(list: List<T>): Promise<T | typeof BACK | null> {
     };
     subscriptions.push(
       shown.onDidChangeValue(() => {
+        quietSince = Date.now();
         shown.value = '';
         rest();
       }),
       shown.onDidAccept(() => {
         const choice = shown.selectedItems[0]?.choice;
-        if (choice !== undefined) {
+        if (Date.now() - quietSince < PAUSE_MS) {
+          rest();
+        } else if (choice !== undefined) {
           done(choice);
         }
       }),
