@@ -3,7 +3,6 @@ import { commands, EventEmitter, type ExtensionContext, window, workspace } from
 import { Asking } from './asking.ts';
 import { ChatView } from './chat/view.ts';
 import { Elicitations } from './elicitation.ts';
-import { findLaunch } from './launch.ts';
 import { Login } from './login.ts';
 import { Permission } from './permission.ts';
 import { Previews } from './preview.ts';
@@ -11,16 +10,18 @@ import { Questions } from './questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
 import { LastEditor } from './selection.ts';
+import { Service } from './service.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
 import { Terminals } from './terminals.ts';
 
 let sidecar: Sidecar | null = null;
 
-export async function activate(context: ExtensionContext): Promise<void> {
+export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel('ACP', { log: true });
   sidecar = new Sidecar(log);
   const sessions = new Sessions(sidecar);
+  const service = new Service(context, log, sidecar);
   const chat = new ChatView(context.extensionUri, sessions);
   const questions = new Questions(sidecar);
   const forms = new Elicitations(sidecar);
@@ -34,20 +35,12 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
   saveForAgents(sidecar);
-  context.subscriptions.push(log, sidecar, sessions, chat, new LastEditor(sidecar));
+  context.subscriptions.push(log, sidecar, sessions, service, chat, new LastEditor(sidecar));
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
-  const start = async () => {
-    const launch = findLaunch();
-    if (launch && sidecar && workspace.isTrusted) {
-      await sidecar.start(launch);
-    }
-  };
   context.subscriptions.push(
     commands.registerCommand('acp.showLog', () => log.show()),
     commands.registerCommand('acp.openChat', () => commands.executeCommand('acp.chat.focus')),
-    commands.registerCommand('acp.restartSidecar', start),
-    workspace.onDidGrantWorkspaceTrust(start),
     commands.registerCommand('acp.newSession', async () => {
       const cwd = workspace.workspaceFolders?.[0]?.uri.fsPath;
       if (cwd) {
@@ -55,7 +48,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
       }
     }),
   );
-  await start();
+  // Activation does not wait for it.
+  void service.start();
 }
 
 export async function deactivate(): Promise<void> {

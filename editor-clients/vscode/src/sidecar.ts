@@ -1,3 +1,8 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
 import {
   type CancellationToken,
   type Disposable,
@@ -9,7 +14,6 @@ import {
 import {
   type ClientCapabilities,
   CloseAction,
-  type ErrorHandler,
   ErrorAction,
   type FeatureState,
   LanguageClient,
@@ -18,7 +22,7 @@ import {
   type StaticFeature,
 } from 'vscode-languageclient/node';
 
-import type { Launch } from './launch.ts';
+import { reasonOfEnd, readLine } from './ending.ts';
 import { configuration, userSettings } from './settings.ts';
 
 type Answer = (params: unknown, token: CancellationToken) => unknown;
@@ -47,6 +51,19 @@ const ABILITIES = {
   save: true,
 };
 
+/** Seconds that a sidecar may take until it has answered `initialize`. */
+const START_SECONDS = 60;
+
+/** Variables of VS Code's own process that would change what its children do. */
+const NOT_INHERITED = ['ELECTRON_RUN_AS_NODE', 'ELECTRON_NO_ASAR', 'VSCODE_ESM_ENTRYPOINT'];
+
+/** The whole command line of a sidecar, and where it runs. */
+export interface CommandLine {
+  command: string;
+  args: string[];
+  cwd: string;
+}
+
 /** The sidecar was asked for something while it does not run. */
 export class NotRunning extends Error {
   constructor() {
@@ -64,7 +81,9 @@ export class Sidecar implements Disposable {
   readonly #notifications = new Map<string, Listener[]>();
   readonly #changed = new EventEmitter<boolean>();
   readonly #ran = new EventEmitter<RanCommand>();
+  readonly #ended = new EventEmitter<string>();
   #client: LanguageClient | null = null;
+  #process: ChildProcessWithoutNullStreams | null = null;
 
   constructor(log: LogOutputChannel) {
     this.#log = log;
@@ -78,6 +97,11 @@ export class Sidecar implements Disposable {
   /** Code lenses and code actions drop what their command has answered; here it is. */
   get onDidRunCommand(): Event<RanCommand> {
     return this.#ran.event;
+  }
+
+  /** Fires with the reason, a sentence, when a sidecar that ran has ended unasked. */
+  get onDidEnd(): Event<string> {
+    return this.#ended.event;
   }
 
   get running(): boolean {
@@ -132,16 +156,21 @@ export class Sidecar implements Disposable {
   /**
    * Starts it, ending the one that runs.
    *
-   * @throws {Error} where the process does not start or does not answer.
+   * @throws {Error} where the process does not start or does not answer; its message is made
+   * for the user.
    */
-  async start(launch: Launch): Promise<void> {
+  async start(line: CommandLine): Promise<void> {
     await this.stop();
-    const client = new LanguageClient(
+    const child = await spawned(line);
+    const said: string[] = [];
+    const client = new Client(
       'acp',
       'ACP sidecar',
-      { command: launch.command, args: launch.args, options: { env: launch.env } },
-      this.#options(),
+      () => Promise.resolve(child),
+      this.#options(said),
     );
+    this.#client = client;
+    this.#process = child;
     client.registerFeature(new Abilities());
     for (const [method, handler] of this.#requests) {
       client.onRequest(method, handler);
@@ -153,21 +182,58 @@ export class Sidecar implements Disposable {
         }
       });
     }
-    client.onDidChangeState(({ newState }) => {
-      if (client === this.#client && newState !== State.Starting) {
-        this.#changed.fire(newState === State.Running);
-      }
+    let started = false;
+    const ended = new Promise<never>((_, reject) => {
+      void endOf(child).then(({ code, signal }) => {
+        const reason = reasonOfEnd(code, signal, said, started);
+        reject(new Error(reason));
+        if (started && client === this.#client) {
+          this.#client = null;
+          this.#process = null;
+          this.#changed.fire(false);
+          this.#ended.fire(reason);
+        }
+      });
     });
-    this.#client = client;
-    await client.start();
+    // Where it ends later nobody waits here any more.
+    ended.catch(() => undefined);
+    const tooLate = delay(START_SECONDS * 1000, null, { ref: false }).then(() => {
+      throw new Error(`The sidecar has not answered within ${START_SECONDS} seconds.`);
+    });
+    tooLate.catch(() => undefined);
+    const start = client.start();
+    start.catch(() => undefined);
+    try {
+      // A sidecar that has ended says why; that the connection is closed says nothing.
+      await Promise.race([start.catch(() => Promise.race([ended, tooLate])), ended, tooLate]);
+    } catch (error) {
+      if (client === this.#client) {
+        await this.stop();
+      }
+      throw error;
+    }
+    started = true;
+    this.#changed.fire(true);
   }
 
   async stop(): Promise<void> {
-    const client = this.#client;
+    const [client, child] = [this.#client, this.#process];
     this.#client = null;
-    if (client) {
-      this.#changed.fire(false);
+    this.#process = null;
+    if (!client || !child) {
+      return;
+    }
+    this.#changed.fire(false);
+    try {
       await client.dispose();
+    } catch (error) {
+      // One that is still starting cannot be stopped by its protocol; the end of its input will.
+      this.#log.debug(`Stopping: ${String(error)}`);
+    }
+    if (isRunning(child)) {
+      child.stdin.destroy();
+      const timer = setTimeout(() => child.kill('SIGKILL'), 3000);
+      child.once('exit', () => clearTimeout(timer));
     }
   }
 
@@ -175,9 +241,10 @@ export class Sidecar implements Disposable {
     void this.stop();
     this.#changed.dispose();
     this.#ran.dispose();
+    this.#ended.dispose();
   }
 
-  #options(): LanguageClientOptions {
+  #options(said: string[]): LanguageClientOptions {
     return {
       documentSelector: [{ scheme: 'file' }],
       outputChannel: this.#log,
@@ -195,9 +262,67 @@ export class Sidecar implements Disposable {
             ),
         },
       },
-      errorHandler: new Restarts(),
+      stdioOptions: {
+        // The protocol's own; nothing is read from it here.
+        stdout: () => undefined,
+        stderr: (input) => {
+          createInterface({ input }).on('line', (line) => {
+            const { level, text } = readLine(line);
+            this.#log[level](text);
+            said.push(text);
+            said.splice(0, said.length - 20);
+          });
+        },
+      },
+      // Whether it is started again is decided where its end is told.
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+      },
+      initializationFailedHandler: () => false,
     };
   }
+}
+
+/** A client that leaves it to us what the user is told of its life. */
+class Client extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+async function spawned(line: CommandLine): Promise<ChildProcessWithoutNullStreams> {
+  const env = { ...process.env };
+  for (const name of NOT_INHERITED) {
+    Reflect.deleteProperty(env, name);
+  }
+  const child = spawn(line.command, line.args, { cwd: line.cwd, env, windowsHide: true });
+  await new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) =>
+      reject(new Error(`${line.command} cannot be started: ${error.message}`)),
+    );
+  });
+  // Later ones, of a signal that finds nobody, are not ours to tell.
+  child.on('error', () => undefined);
+  // What is written to one that has just ended: its end is told.
+  child.stdin.on('error', () => undefined);
+  return child;
+}
+
+/** Its end, when it has said its last word, which a child of its own must not put off. */
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<{
+  code: number | null;
+  signal: string | null;
+}> {
+  const closed = once(child, 'close');
+  await once(child, 'exit');
+  await Promise.race([closed, delay(500)]);
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+function isRunning(child: ChildProcessWithoutNullStreams): boolean {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 /** Declares what this client draws by itself. */
@@ -217,26 +342,5 @@ class Abilities implements StaticFeature {
 
   clear(): void {
     // Nothing is kept.
-  }
-}
-
-/** Starts a sidecar that died again, up to four times in three minutes. */
-class Restarts implements ErrorHandler {
-  readonly #deaths: number[] = [];
-
-  error(): { action: ErrorAction } {
-    return { action: ErrorAction.Continue };
-  }
-
-  closed(): { action: CloseAction; message?: string } {
-    const now = Date.now();
-    this.#deaths.push(now);
-    const recent = this.#deaths.filter((time) => now - time < 180_000).length;
-    return recent <= 4
-      ? { action: CloseAction.Restart }
-      : {
-          action: CloseAction.DoNotRestart,
-          message: 'The ACP sidecar ended five times in three minutes. "ACP: Show Log" says why.',
-        };
   }
 }
