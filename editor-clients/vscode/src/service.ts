@@ -19,7 +19,7 @@ import { Deaths } from './ending.ts';
 import { EnvironmentCancelled, Environments } from './environment.ts';
 import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './launch.ts';
 import { probe, type Python, pythonsOnPath } from './python.ts';
-import type { Sidecar } from './sidecar.ts';
+import { EndedEarly, type Sidecar } from './sidecar.ts';
 
 /** `globalState`: the version of the sidecar for which no environment is wanted. */
 const DECLINED = 'acp.environmentDeclined';
@@ -159,6 +159,10 @@ export class Service implements Disposable {
       this.#show({ state: 'running' });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof EndedEarly && error.killed) {
+        this.#died(reason);
+        return;
+      }
       this.#log.error(reason);
       this.#show({ state: 'failed', reason });
       void this.#tellOf(reason, ['Restart', 'Show Log']);

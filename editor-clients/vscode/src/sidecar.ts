@@ -71,6 +71,17 @@ export class NotRunning extends Error {
   }
 }
 
+/** The sidecar has ended before it had answered. */
+export class EndedEarly extends Error {
+  /** Whether something from outside has ended it, so that the next start may go well. */
+  readonly killed: boolean;
+
+  constructor(message: string, killed: boolean) {
+    super(message);
+    this.killed = killed;
+  }
+}
+
 /**
  * The sidecar as a language server. Handlers are registered once, for every client that is
  * started after and before, so that no concern has to know of restarts.
@@ -186,7 +197,7 @@ export class Sidecar implements Disposable {
     const ended = new Promise<never>((_, reject) => {
       void endOf(child).then(({ code, signal }) => {
         const reason = reasonOfEnd(code, signal, said, started);
-        reject(new Error(reason));
+        reject(new EndedEarly(reason, signal !== null));
         if (started && client === this.#client) {
           this.#client = null;
           this.#process = null;
