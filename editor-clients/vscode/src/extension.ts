@@ -10,6 +10,7 @@ import { Questions } from './questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
 import { LastEditor } from './selection.ts';
+import { Restoring } from './restoring.ts';
 import { Service } from './service.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
@@ -22,6 +23,12 @@ export function activate(context: ExtensionContext): void {
   sidecar = new Sidecar(log);
   const sessions = new Sessions(sidecar);
   const service = new Service(context, log, sidecar);
+  const restoring = new Restoring(
+    context.workspaceState,
+    sidecar,
+    sessions,
+    (session) => session.status?.title ?? null,
+  );
   const chat = new ChatView(context.extensionUri, sessions);
   const questions = new Questions(sidecar);
   const forms = new Elicitations(sidecar);
@@ -35,7 +42,15 @@ export function activate(context: ExtensionContext): void {
   const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
   saveForAgents(sidecar);
-  context.subscriptions.push(log, sidecar, sessions, service, chat, new LastEditor(sidecar));
+  context.subscriptions.push(
+    log,
+    sidecar,
+    sessions,
+    restoring,
+    service,
+    chat,
+    new LastEditor(sidecar),
+  );
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
   context.subscriptions.push(

@@ -193,6 +193,9 @@ export type SessionStatus = 'idle' | 'running' | 'requires_action' | 'closed' | 
 export interface StatusBlock {
   id: 'status';
   kind: 'status';
+  agent?: string;
+  agentSessionId?: string;
+  cwd?: string;
   status: SessionStatus;
   stopReason: string | null;
   queue: QueuedPrompt[];

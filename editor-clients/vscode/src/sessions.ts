@@ -25,6 +25,30 @@ export interface Session {
   blocks: Map<string, EntryBlock>;
   changes: FileChange[];
   follow: Follow | null;
+  /**
+   * Set where the sidecar does not have it: it was open before the window was reloaded or the
+   * sidecar ended, and is opened again when it is selected.
+   */
+  asleep: Asleep | null;
+}
+
+export interface Asleep {
+  title: string | null;
+  /** Nothing was said in it. */
+  empty: boolean;
+  /** Why it could not be opened again. */
+  problem: string | null;
+}
+
+/** What is needed to open a session again. */
+export interface Remembered {
+  agent: string;
+  agentSessionId: string;
+  cwd: string;
+  title: string | null;
+  /** Nothing was said in it. */
+  empty: boolean;
+  active: boolean;
 }
 
 /** The sessions that are open in this window. */
@@ -36,6 +60,7 @@ export class Sessions implements Disposable {
   readonly #reviewed = new EventEmitter<Session>();
   readonly #followed = new EventEmitter<Session>();
   #active: string | null = null;
+  #wake: ((session: Session) => Promise<Session>) | null = null;
 
   constructor(sidecar: Sidecar) {
     this.#sidecar = sidecar;
@@ -103,31 +128,81 @@ export class Sessions implements Disposable {
     return this.opened(opened, cwd);
   }
 
-  /** Takes in what `acp.session.new`, `.load`, `.resume` or `.fork` has answered. */
-  opened(opened: OpenedSession, cwd: string): Session {
+  /**
+   * Takes in what `acp.session.new`, `.load`, `.resume` or `.fork` has answered.
+   *
+   * @param slept The one that it takes the place of.
+   */
+  opened(opened: OpenedSession, cwd: string, slept: Session | null = null): Session {
     const session = this.#known(opened.sessionId);
     session.agent = opened.agent;
     session.agentSessionId = opened.agentSessionId;
     session.cwd = cwd;
     session.commands = opened.commands;
     this.#active = session.sessionId;
+    this.#supersede(session, slept);
     this.#changed.fire(undefined);
     return session;
   }
 
-  async close(sessionId: string): Promise<void> {
-    await this.#sidecar.command('acp.session.close', { sessionId });
-    this.#sessions.delete(sessionId);
-    if (this.#active === sessionId) {
-      this.#active = [...this.#sessions.keys()].at(-1) ?? null;
+  /** Says how a session that sleeps is opened again. */
+  wakeBy(wake: (session: Session) => Promise<Session>): void {
+    this.#wake = wake;
+  }
+
+  /** The session, opened again first where it sleeps. Throws where that fails. */
+  async awake(session: Session): Promise<Session> {
+    return session.asleep && this.#wake ? this.#wake(session) : session;
+  }
+
+  /** Adds what was open earlier, asleep. */
+  remember(earlier: readonly Remembered[]): void {
+    for (const { agent, agentSessionId, cwd, title, empty, active } of earlier) {
+      const session = this.#known(`asleep-${agent}-${agentSessionId}`);
+      Object.assign(session, { agent, agentSessionId, cwd });
+      session.asleep = { title, empty, problem: null };
+      if (active) {
+        this.#active = session.sessionId;
+      }
     }
     this.#changed.fire(undefined);
   }
 
-  /** Forgets everything that lived in the sidecar. */
-  clear(): void {
-    this.#sessions.clear();
-    this.#active = null;
+  /** Puts all to sleep that can be opened again: the sidecar is gone. The others are forgotten. */
+  sleep(titleOf: (session: Session) => string | null): void {
+    for (const session of [...this.#sessions.values()]) {
+      if (session.asleep) {
+        session.asleep.problem = null;
+      } else if (session.agentSessionId !== null) {
+        session.asleep = { title: titleOf(session), empty: isEmpty(session), problem: null };
+        session.changes = [];
+        session.follow = null;
+        session.status = session.status && {
+          ...session.status,
+          status: 'closed',
+          queue: [],
+        };
+        this.#reviewed.fire(session);
+      } else {
+        this.#forget(session.sessionId);
+      }
+    }
+    this.#changed.fire(undefined);
+  }
+
+  /** Notes why one that sleeps could not be opened again. */
+  failed(session: Session, problem: string): void {
+    if (session.asleep) {
+      session.asleep.problem = problem;
+      this.#changed.fire(undefined);
+    }
+  }
+
+  async close(sessionId: string): Promise<void> {
+    if (!this.#sessions.get(sessionId)?.asleep) {
+      await this.#sidecar.command('acp.session.close', { sessionId });
+    }
+    this.#forget(sessionId);
     this.#changed.fire(undefined);
   }
 
@@ -153,10 +228,39 @@ export class Sessions implements Disposable {
       blocks: new Map(),
       changes: [],
       follow: null,
+      asleep: null,
     };
     this.#sessions.set(sessionId, session);
     this.#active ??= sessionId;
     return session;
+  }
+
+  #forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+    if (this.#active === sessionId) {
+      this.#active = [...this.#sessions.keys()].at(-1) ?? null;
+    }
+  }
+
+  /** Puts a session that was opened again in the place of the one that slept. */
+  #supersede(session: Session, instead: Session | null = null): void {
+    const isSame = (other: Session) =>
+      other.agent === session.agent && other.agentSessionId === session.agentSessionId;
+    const slept = this.all().find(
+      (other) => other.asleep !== null && (other === instead || isSame(other)),
+    );
+    if (!slept) {
+      return;
+    }
+    const order = this.all().filter((other) => other !== session);
+    order.splice(order.indexOf(slept), 1, session);
+    this.#sessions.clear();
+    for (const other of order) {
+      this.#sessions.set(other.sessionId, other);
+    }
+    if (this.#active === slept.sessionId) {
+      this.#active = session.sessionId;
+    }
   }
 
   #onTranscript({ sessionId, blocks }: Transcript): void {
@@ -166,6 +270,10 @@ export class Sessions implements Disposable {
       if (isStatus(block)) {
         session.status = block;
         session.commands = block.commands ?? session.commands;
+        session.agent = block.agent ?? session.agent;
+        session.agentSessionId = block.agentSessionId ?? session.agentSessionId;
+        session.cwd = block.cwd ?? session.cwd;
+        this.#supersede(session);
       } else {
         session.blocks.set(block.id, block);
         entries.push(block);
@@ -178,6 +286,11 @@ export class Sessions implements Disposable {
       this.#changed.fire(undefined);
     }
   }
+}
+
+/** Whether nothing was said in a session yet. */
+export function isEmpty({ blocks, asleep }: Session): boolean {
+  return asleep?.empty ?? ![...blocks.values()].some(({ kind }) => kind === 'message');
 }
 
 function isStatus(block: Block): block is StatusBlock {
