@@ -41,6 +41,14 @@ export interface Terminal {
   capabilities?: { cancel?: unknown } | null;
 }
 
+/** One file of a v2 agent's diff: `add`, `delete`, `modify`, `move`, `copy` or another word. */
+export interface ChangedFile {
+  operation?: string;
+  path?: string;
+  oldPath?: string | null;
+  fileType?: string | null;
+}
+
 /** One item of a tool call's `content`. A v2 agent gives `changes` and `patch` for a diff. */
 export type ToolCallContent =
   | { type: 'content'; content: ContentBlock }
@@ -49,8 +57,8 @@ export type ToolCallContent =
       path?: string;
       oldText?: string | null;
       newText?: string;
-      changes?: { path?: string; oldPath?: string | null; kind?: string }[];
-      patch?: unknown;
+      changes?: ChangedFile[];
+      patch?: { format?: string; text?: string } | null;
     }
   | { type: 'terminal'; terminalId: string; terminal?: Terminal | null };
 

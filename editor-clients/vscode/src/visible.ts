@@ -12,16 +12,17 @@ const BLANK = /[\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu;
 const SELECTOR =
   /(?:\p{So}|\p{Sm})[\ufe0e\ufe0f]|[\ufe00-\ufe0f]|[\u180b-\u180d\u180f]|[\u{e0100}-\u{e01ef}]/gu;
 
-/**
- * The text with every character that could hide or fake something shown as an escape, and
- * without links, which VS Code makes of Markdown in its messages.
- */
-export function visible(text: string): string {
+/** The text with every character that could hide or fake something shown as an escape. */
+export function unhidden(text: string): string {
   return text
     .replace(UNSEEN, (character) => SHORT[character] ?? escaped(character))
     .replace(BLANK, escaped)
-    .replace(SELECTOR, (found) => (Array.from(found).length > 1 ? found : escaped(found)))
-    .replaceAll('](', '] (');
+    .replace(SELECTOR, (found) => (Array.from(found).length > 1 ? found : escaped(found)));
+}
+
+/** The same without links, which VS Code makes of Markdown in its messages. */
+export function visible(text: string): string {
+  return unhidden(text).replaceAll('](', '] (');
 }
 
 /** The same for text of several lines, whose line ends and tabs stay what they are. */

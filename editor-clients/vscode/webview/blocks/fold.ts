@@ -1,0 +1,88 @@
+import { element } from '../element.ts';
+import { visibleLines } from '../visible.ts';
+import type { BlockContext } from './context.ts';
+
+export interface Fold {
+  element: HTMLDetailsElement;
+  summary: HTMLElement;
+  /** Whether it is open until the user says otherwise. */
+  preset: (open: boolean) => void;
+}
+
+/**
+ * A part that can be folded; what is in it is made when it is first open. What the user chose
+ * is kept under `name`.
+ */
+export function fold(
+  context: BlockContext,
+  name: string,
+  summary: (Node | string | null)[],
+  fill: (body: HTMLElement) => void,
+  open = false,
+): Fold {
+  const head = element('summary', { 'data-key': name }, ...summary);
+  const body = element('div', { class: 'fold-body' });
+  const details = element('details', { class: 'fold' }, head, body);
+  let filled = false;
+  const show = (shown: boolean) => {
+    if (shown && !filled) {
+      filled = true;
+      fill(body);
+    }
+    details.open = shown;
+  };
+  head.addEventListener('click', (event) => {
+    if ((event.target as Element).closest('a, button')) {
+      return;
+    }
+    event.preventDefault();
+    context.kept.set(name, !details.open);
+    show(!details.open);
+  });
+  const preset = (preferred: boolean) =>
+    show((context.kept.get(name) as boolean | undefined) ?? preferred);
+  preset(open);
+  return { element: details, summary: head, preset };
+}
+
+/** Lines that are shown in full at a press where they are many. */
+export function clamped(
+  context: BlockContext,
+  name: string,
+  content: HTMLElement,
+  lines: number,
+  most: number,
+): HTMLElement {
+  if (lines <= most) {
+    return content;
+  }
+  const more = element('button', { type: 'button', class: 'link-button', 'data-key': name });
+  const box = element('div', { class: 'clamp' }, content, more);
+  const show = (open: boolean) => {
+    content.classList.toggle('clamped', !open);
+    more.textContent = open ? 'Show less' : `Show all ${lines} lines`;
+    more.setAttribute('aria-expanded', String(open));
+  };
+  more.addEventListener('click', () => {
+    const open = content.classList.contains('clamped');
+    context.kept.set(name, open);
+    show(open);
+  });
+  content.style.setProperty('--most-lines', String(most));
+  show(context.kept.get(name) === true);
+  return box;
+}
+
+/** Any value as JSON to read, folded. */
+export function jsonFold(context: BlockContext, title: string, value: unknown): HTMLElement {
+  const name = `json:${title}`;
+  return fold(context, name, [element('span', { class: 'fold-title', text: title })], (body) => {
+    body.append(jsonText(value));
+  }).element;
+}
+
+function jsonText(value: unknown): HTMLElement {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const properties = { class: 'plain', tabindex: '0', role: 'region', 'aria-label': 'Details' };
+  return element('pre', { ...properties, text: visibleLines(text) });
+}

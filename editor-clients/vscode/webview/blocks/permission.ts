@@ -1,0 +1,184 @@
+import type { PermissionBlock, Question } from '../../src/protocol.ts';
+import { element, icon, Part } from '../element.ts';
+import { pathLink } from '../markdown.ts';
+import { shortPath } from '../paths.ts';
+import { visible, visibleLines } from '../visible.ts';
+import type { BlockContext, BlockView } from './context.ts';
+import { questionDiff } from './diff.ts';
+import { jsonFold } from './fold.ts';
+import { Guard } from './guard.ts';
+import { commandLine } from './terminal.ts';
+
+const ICONS: Record<string, string> = {
+  allow_once: 'check',
+  allow_always: 'check-all',
+  reject_once: 'close',
+  reject_always: 'circle-slash',
+};
+
+/** A question of the agent's, with everything that is known of what it would do. */
+export function permissionView(
+  block: PermissionBlock,
+  context: BlockContext,
+): BlockView<PermissionBlock> {
+  return new PermissionView(block, context);
+}
+
+class PermissionView implements BlockView<PermissionBlock> {
+  readonly nodes: Node[];
+  readonly #context: BlockContext;
+  readonly #card: Part<unknown>;
+  readonly #said = element('div', { class: 'guard-note', role: 'status' });
+  #block: PermissionBlock;
+  #pressed: string | null = null;
+  #waits = 0;
+
+  constructor(block: PermissionBlock, context: BlockContext) {
+    this.#context = context;
+    this.#block = block;
+    this.#card = new Part(element('div', { class: 'card question', 'data-card': 'question' }), () =>
+      this.#draw(),
+    );
+    this.nodes = [this.#card.element];
+    this.update(block);
+  }
+
+  label(block: PermissionBlock): string {
+    const question = this.#context.question(block.requestId);
+    return `Question: ${(question?.message ?? block.message).replaceAll('\n', '. ')}`;
+  }
+
+  update(block: PermissionBlock): void {
+    this.#block = block;
+    if (block.state !== 'waiting') {
+      this.#pressed = null;
+    }
+    const question = this.#context.question(block.requestId);
+    this.#card.element.dataset.state = block.state;
+    this.#card.show([block, question, this.#pressed]);
+  }
+
+  #draw(): (Node | null)[] {
+    const question = this.#context.question(this.#block.requestId);
+    if (this.#block.state !== 'waiting') {
+      return this.#over();
+    }
+    const [first, ...rest] = (question?.message ?? this.#block.message).split('\n');
+    return [
+      element(
+        'div',
+        { class: 'question-head' },
+        icon('question'),
+        element('div', { class: 'question-title', text: visibleLines(first ?? '') }),
+      ),
+      rest.length > 0
+        ? element('div', { class: 'question-message', text: visibleLines(rest.join('\n')) })
+        : null,
+      ...(question ? this.#facts(question) : []),
+      this.#buttons(question),
+      this.#said,
+    ];
+  }
+
+  #facts(question: Question): (Node | null)[] {
+    const context = this.#context;
+    const shown = question.diffs.map((it) => it.path);
+    const places = [
+      ...question.locations,
+      ...question.paths
+        .filter((path) => !question.locations.some((it) => it.path === path))
+        .map((path) => ({ path, line: null })),
+    ].filter((it) => !shown.includes(it.path));
+    const description = question.description ?? this.#block.description;
+    return [
+      description
+        ? element('div', { class: 'question-description', text: visibleLines(description) })
+        : null,
+      question.command === null ? null : commandLine(question.command, question.cwd, context),
+      places.length === 0
+        ? null
+        : element(
+            'div',
+            { class: 'places' },
+            ...places.map((it) =>
+              pathLink(
+                shortPath(it.path, context.cwd) + (it.line === null ? '' : `:${it.line}`),
+                it,
+                context,
+              ),
+            ),
+          ),
+      ...question.diffs.map((it, index) => questionDiff(it, index, context)),
+      (question.rawInput ?? null) === null ? null : jsonFold(context, 'Input', question.rawInput),
+    ];
+  }
+
+  #buttons(question: Question | null): HTMLElement {
+    const { requestId } = this.#block;
+    const guard = new Guard(
+      () => this.#context.movedAt(),
+      () => this.#refused(),
+    );
+    const options = question?.options ?? [];
+    const row = element('div', { class: 'answers', role: 'group', 'aria-label': 'Answers' });
+    for (const option of options) {
+      const button = element('button', {
+        type: 'button',
+        class: 'answer',
+        'data-key': `option:${option.optionId}`,
+        disabled: this.#pressed !== null,
+      });
+      button.append(icon(ICONS[option.kind ?? ''] ?? 'circle-small'), option.title);
+      guard.watch(button, () => {
+        this.#pressed = option.optionId;
+        this.#context.send({ type: 'answer', requestId, optionId: option.optionId });
+        this.update(this.#block);
+      });
+      row.append(button);
+    }
+    if (question && question.diffs.length > 0) {
+      const preview = element('button', {
+        type: 'button',
+        class: 'small-button',
+        'data-key': 'preview',
+      });
+      preview.append(icon('diff'), 'Show in the editor');
+      preview.addEventListener('click', () =>
+        this.#context.send({ type: 'previewQuestion', requestId }),
+      );
+      row.append(element('span', { class: 'gap' }), preview);
+    }
+    if (!question) {
+      row.append(element('span', { class: 'muted', text: 'The answers are on their way…' }));
+    }
+    return row;
+  }
+
+  #refused(): void {
+    this.#said.textContent = 'This has just come or moved here: look again, then press.';
+    this.#context.announce(this.#said.textContent);
+    clearTimeout(this.#waits);
+    this.#waits = window.setTimeout(() => this.#said.replaceChildren(), 4000);
+  }
+
+  #over(): Node[] {
+    const { state, optionId, options, message } = this.#block;
+    const chosen = options.find((it) => it.optionId === optionId);
+    const answer =
+      state === 'answered' && optionId !== null
+        ? visible(chosen?.title ?? chosen?.name ?? optionId)
+        : state === 'cancelled'
+          ? 'cancelled'
+          : 'no answer';
+    const no = chosen?.kind?.startsWith('reject') ?? state !== 'answered';
+    return [
+      element(
+        'div',
+        { class: 'question-over' },
+        icon(no ? 'circle-slash' : 'check'),
+        element('span', { class: 'question-asked', text: visible(message.split('\n')[0] ?? '') }),
+        element('span', { class: 'badge', text: answer }),
+      ),
+    ];
+  }
+}
