@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from acp_sidecar.demo.peer import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, RpcError
-from acp_sidecar.demo.session import Session, ToolCall, diff, text
+from acp_sidecar.demo.session import Session, ToolCall, text
 
 # Ids of our own: a client that chooses by an id's text or by an option's place gets it wrong.
 ONCE: Final = (
@@ -43,6 +43,8 @@ class Acts:
         self.session = session
         self._has_terminals = client.get("terminal") is True
         self._files: dict[str, Json] = files if isinstance(files, dict) else {}
+        asking = client.get("elicitation")
+        self.has_forms = isinstance(asking, dict) and isinstance(asking.get("form"), dict)
 
     async def pause(self) -> None:
         await asyncio.sleep(self.session.pace)
@@ -103,15 +105,15 @@ class Acts:
         if not self.session.owns(path):
             raise RpcError(INVALID_PARAMS, f"{path} is outside the workspace")
 
-    async def may_change(self, call: ToolCall, path: Path, before: str | None, after: str) -> bool:
+    async def may_change(self, call: ToolCall, changes: Sequence[Json]) -> bool:
+        """Whether the user lets ``changes``, diffs, be made."""
         match self.session.mode:
             case "accept-edits":
                 return True
             case "read-only":
                 return False
             case _:
-                content = [diff(path, before, after)]
-                return await self.approved(call, EDITS, content=content)
+                return await self.approved(call, EDITS, content=list(changes))
 
     async def approved(
         self, call: ToolCall, options: Sequence[dict[str, str]], **fields: Json
@@ -140,6 +142,23 @@ class Acts:
             session.mode = REMEMBERED[chosen]
             session.update("current_mode_update", currentModeId=session.mode)
         return chosen in APPROVALS
+
+    async def elicit(self, message: str, schema: Json) -> tuple[str, dict[str, Json]]:
+        """Has a form filled in: what the user did, and what stands in the form then."""
+        params = {
+            "sessionId": self.session.session_id,
+            "mode": "form",
+            "message": message,
+            "requestedSchema": schema,
+        }
+        try:
+            answer = await self.session.peer.call("elicitation/create", params)
+        except RpcError:
+            return "cancel", {}
+        action = answer.get("action") if isinstance(answer, dict) else None
+        content = answer.get("content") if isinstance(answer, dict) else None
+        known = action if action in ("accept", "decline") else "cancel"
+        return known, content if isinstance(content, dict) else {}
 
     async def run(self, call: ToolCall, argv: Sequence[str]) -> None:
         """Runs ``argv`` in a terminal of the client's, without one as :meth:`execute` does."""

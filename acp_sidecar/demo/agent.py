@@ -12,11 +12,13 @@ import asyncio
 import contextlib
 import os
 import sys
+import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from acp_sidecar.demo import script
+from acp_sidecar.demo.keeping import Keep, state_folder
 from acp_sidecar.demo.peer import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -30,26 +32,34 @@ from acp_sidecar.demo.peer import (
     lines,
     parse,
 )
-from acp_sidecar.demo.session import MODES, Session
+from acp_sidecar.demo.session import MODES, Session, row
 
 STDIN, STDOUT = 0, 1
 PROTOCOL_VERSION = 1
 PACE_VARIABLE = "ACP_DEMO_PACE"
 DEFAULT_PACE = 0.6
+KEEP_SECONDS = 1.0
+"""Between two times that a session is kept while its turn goes on."""
 
 CAPABILITIES = {
     "loadSession": True,
-    "promptCapabilities": {"embeddedContext": True},
+    "promptCapabilities": {"embeddedContext": True, "image": True},
     "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "additionalDirectories": {}},
 }
 
 
 class Agent:
-    """Answers the client's requests; keeps the sessions for as long as the process runs."""
+    """Answers the client's requests."""
 
-    def __init__(self, peer: Peer, pace: float) -> None:
+    def __init__(self, peer: Peer, pace: float, keep: Keep) -> None:
+        """``keep`` has the sessions beyond this process."""
         self._peer = peer
         self._pace = pace
+        self._keep = keep
+        self._kept_at: dict[str, float] = {}
+        """When a session was kept last, by the clock that only goes on."""
+        self._used: dict[str, float] = {}
+        """When a session was used last, in seconds since 1970."""
         self._client: dict[str, Json] | None = None
         self._sessions: dict[str, Session] = {}
         self._turns: dict[str, asyncio.Task[str]] = {}
@@ -146,11 +156,24 @@ class Agent:
         }
 
     def _new(self, params: dict[str, Json]) -> Json:
-        session = Session(
-            f"demo-{uuid.uuid4().hex[:12]}", *folders(params), peer=self._peer, pace=self._pace
-        )
-        self._sessions[session.session_id] = session
+        session = self._made(f"demo-{uuid.uuid4().hex[:12]}", *folders(params))
         return {"sessionId": session.session_id, **session.settings()}
+
+    def _made(self, session_id: str, cwd: Path, additional: tuple[Path, ...]) -> Session:
+        session = Session(session_id, cwd, additional, peer=self._peer, pace=self._pace)
+        session.changed = lambda at_once: self._note(session, at_once=at_once)
+        self._sessions[session_id] = session
+        self._used[session_id] = time.time()
+        return session
+
+    def _note(self, session: Session, *, at_once: bool) -> None:
+        """Keep a session that was spoken in, now and then while it is."""
+        session_id = session.session_id
+        self._used[session_id] = time.time()
+        now = time.monotonic()
+        if at_once or now - self._kept_at.get(session_id, -KEEP_SECONDS) >= KEEP_SECONDS:
+            self._kept_at[session_id] = now
+            self._keep.save(session_id, session.values(), session.history)
 
     def _load(self, params: dict[str, Json]) -> Json:
         session = self._reopened(params)
@@ -168,12 +191,13 @@ class Agent:
 
     def _list(self, params: dict[str, Json]) -> Json:
         cwd = params.get("cwd")
-        rows = [
-            session.row()
-            for session in reversed(self._sessions.values())
-            if cwd is None or str(session.cwd) == cwd
-        ]
-        return {"sessions": rows}
+        known = {name: (values["updated"], values) for name, values in self._keep.all()}
+        for name, session in self._sessions.items():
+            known[name] = (self._used[name], session.values())
+        # Of those used at the same time the last one made is first.
+        latest = sorted(known.items(), key=lambda one: one[1][0])[::-1]
+        rows = [row(name, values, updated) for name, (updated, values) in latest]
+        return {"sessions": [each for each in rows if cwd in (None, each["cwd"])]}
 
     def _close(self, params: dict[str, Json]) -> Json:
         """Ends the session's turn. Its history stays, so that it can be loaded again."""
@@ -201,10 +225,13 @@ class Agent:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str):
             raise RpcError(INVALID_PARAMS, "sessionId: a string is required")
-        try:
-            return self._sessions[session_id]
-        except KeyError:
-            raise RpcError(RESOURCE_NOT_FOUND, f"unknown session {session_id}") from None
+        if session_id not in self._sessions:
+            kept = self._keep.find(session_id)
+            if kept is None:
+                raise RpcError(RESOURCE_NOT_FOUND, f"unknown session {session_id}")
+            folders = Path(kept["cwd"]), tuple(map(Path, kept["additional"]))
+            self._made(session_id, *folders).restore(kept)
+        return self._sessions[session_id]
 
     # --- the turn
 
@@ -224,6 +251,7 @@ class Agent:
             # step never runs, and is answered all the same.
             del self._turns[session.session_id]
             self._prompts.pop(request_id, None)
+            self._note(session, at_once=True)
             error = None if turn.cancelled() else turn.exception()
             if turn.cancelled():
                 self._peer.answer(request_id, {"stopReason": "cancelled"})
@@ -278,12 +306,13 @@ def _seconds(text: str) -> float:
 
 
 def _agent(protocol: int, pace: float) -> Agent:
+    keep = Keep(state_folder())
     if protocol == PROTOCOL_VERSION:
-        return Agent(Peer(STDOUT), pace)
+        return Agent(Peer(STDOUT), pace, keep)
     # It is built on this one.
     from acp_sidecar.demo.second import SecondAgent, SecondPeer
 
-    return SecondAgent(SecondPeer(STDOUT), pace)
+    return SecondAgent(SecondPeer(STDOUT), pace, keep)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

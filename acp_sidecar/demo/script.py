@@ -13,6 +13,7 @@ should keep:
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import sys
@@ -23,9 +24,11 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from acp_sidecar.demo import several
 from acp_sidecar.demo.acts import ONCE, Acts
 from acp_sidecar.demo.peer import INTERNAL_ERROR, INVALID_PARAMS, Json, RpcError
 from acp_sidecar.demo.session import Session, ToolCall, diff, text
+from acp_sidecar.demo.shown import FORM, SHOWN, picture
 
 TARGET: Final = "greeting.py"
 NEW_FILE: Final = '''"""Greets people by name."""
@@ -69,12 +72,14 @@ class Turn:
         for block in self._prompt:
             # Only for the history: the client knows what it has just sent.
             session.history.append({"sessionUpdate": "user_message_chunk", "content": block})
+        session.changed(True)
         words = self._words()
         if session.title is None:
             session.title = words[:60] or "Demo"
             session.update("session_info_update", title=session.title)
         name, _, argument = words.removeprefix("/").partition(" ")
         command = COMMANDS.get(name) if words.startswith("/") else None
+        await self._look_at_pictures()
         stop_reason = await (command.play if command else Turn.everything)(self, argument.strip())
         session.update(
             "usage_update",
@@ -83,6 +88,12 @@ class Turn:
             cost={"amount": 0.0, "currency": "USD"},
         )
         return stop_reason or "end_turn"
+
+    async def _look_at_pictures(self) -> None:
+        pictures = [said for block in self._prompt if (said := picture(block)) is not None]
+        if pictures:
+            noun = "a picture" if len(pictures) == 1 else f"{len(pictures)} pictures"
+            await self._acts.say(f"I got {noun}: {'; '.join(pictures)}.")
 
     def _words(self) -> str:
         texts = [block.get("text") for block in self._prompt if isinstance(block, dict)]
@@ -167,7 +178,7 @@ class Turn:
                 after = _changed(path, before)
                 place = {"path": str(path), "line": _place(before or "", after)}
                 call.report("pending", locations=[place])
-                if not await self._acts.may_change(call, path, before, after):
+                if not await self._acts.may_change(call, [diff(path, before, after)]):
                     call.failed("Not approved.")
                     await self._acts.say(
                         "Then I leave the file as it is and go on without the edit."
@@ -185,6 +196,67 @@ class Turn:
                 return
             await self._acts.say(f"`{path.name}` was changed while I waited. I look at it again.")
         call.failed("The file kept changing.")
+
+    async def edit_several(self, argument: str) -> None:
+        """Changes several files in several places each, after one question for all."""
+        paths = several.chosen(self._session, argument)
+        if not paths:
+            await self._acts.say("I see no text here that I could change.")
+            return
+        places: list[Json] = [{"path": str(path)} for path in paths]
+        call = ToolCall(self._session, f"Edit {len(paths)} files", "edit", locations=places)
+        await self._acts.pause()
+        try:
+            before = {path: await self._acts.current(path) or "" for path in paths}
+        except RpcError as error:
+            call.failed(error.message)
+            return
+        after = {path: several.changed(path, text) for path, text in before.items()}
+        shown = [diff(path, before[path], after[path]) for path in paths]
+        if not await self._acts.may_change(call, shown):
+            call.failed("Not approved.")
+            await self._acts.say("Then I leave the files as they are.")
+            return
+        call.report("in_progress")
+        written: list[Json] = []
+        for path, change in zip(paths, shown, strict=True):
+            place = _place(before[path], after[path])
+            call.report("in_progress", locations=[{"path": str(path), "line": place}])
+            problem = await self._replace(path, before[path], after[path])
+            if problem is None:
+                written.append(change)
+                self._touched[path] = None
+            else:
+                await self._acts.say(f"I could not change `{path.name}`: {problem}.")
+            await self._acts.pause()
+        call.report("completed" if written else "failed", *written)
+
+    async def _replace(self, path: Path, before: str, after: str) -> str | None:
+        """Write a file that still says ``before``; why not, where it could not be."""
+        try:
+            if (await self._acts.current(path) or "") != before:
+                return "it was changed while I waited"
+            await self._acts.write(path, after)
+        except RpcError as error:
+            return error.message
+        return None
+
+    async def show(self, _argument: str) -> None:
+        """Says something with everything that Markdown has, and what must stay text."""
+        await self._acts.think("Headings, a list, a table, code: the client has to *draw* it.")
+        await self._acts.say(SHOWN)
+
+    async def fill_in(self, _argument: str) -> None:
+        """Wants to know something, by a form."""
+        if not self._acts.has_forms:
+            await self._acts.say("This client shows no forms.")
+            return
+        action, content = await self._acts.elicit("How shall I greet you?", FORM)
+        if action != "accept":
+            await self._acts.say("Then I do without." if action == "decline" else "No answer.")
+            return
+        filled = [f"- {name}: `{json.dumps(value)}`" for name, value in content.items()]
+        await self._acts.say("\n".join(["You filled in:", "", *filled]))
 
     async def create(self, argument: str) -> None:
         """Makes a file in a new folder on the disk by itself, and only then reports it."""
@@ -367,11 +439,14 @@ COMMANDS: Final[dict[str, Command]] = {
         Command("read", "[PATH[:LINE]]", "read a file at a line", Turn.read),
         Command("outside", "", "name a place outside the workspace", Turn.outside),
         Command("edit", "[PATH]", "ask for an edit and make it", Turn.edit),
+        Command("edits", "[PATH…]", "edit several files in several places", Turn.edit_several),
         Command("create", "[FOLDER]", "create a file without asking", Turn.create),
         Command("run", "COMMAND", "ask for a command and run it", Turn.run_command),
         Command("wait", "[SECONDS]", "run a command that takes long", Turn.wait),
         Command("ask", "[N]", "ask N questions at once, do nothing", Turn.ask),
         Command("withdraw", "", "ask and withdraw the question", Turn.withdraw),
+        Command("show", "", "say something with all of Markdown", Turn.show),
+        Command("form", "", "want to know something by a form", Turn.fill_in),
         Command("flood", "[N]", "send N message chunks", Turn.flood),
         Command("refuse", "", "end the turn with a refusal", Turn.refuse),
         Command("fail", "", "answer the prompt with an error", Turn.fail),

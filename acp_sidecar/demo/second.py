@@ -15,6 +15,7 @@ from typing import Final
 
 from acp_sidecar.demo import script
 from acp_sidecar.demo.agent import Agent, folders
+from acp_sidecar.demo.keeping import Keep
 from acp_sidecar.demo.peer import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -59,8 +60,8 @@ class SecondPeer(Peer):
 class SecondAgent(Agent):
     """Answers a client that speaks version 2."""
 
-    def __init__(self, peer: SecondPeer, pace: float) -> None:
-        super().__init__(peer, pace)
+    def __init__(self, peer: SecondPeer, pace: float, keep: Keep) -> None:
+        super().__init__(peer, pace, keep)
         peer.sessions = self._sessions
         self._messages: dict[str, str] = {}
         """The id of the latest prompt of each session."""
@@ -73,12 +74,17 @@ class SecondAgent(Agent):
         version = params.get("protocolVersion")
         if type(version) is not int or version < PROTOCOL_VERSION:
             raise RpcError(INVALID_PARAMS, "protocolVersion: at least 2 is required")
-        self._client = {}
+        offered = params.get("capabilities")
+        asking = offered.get("elicitation") if isinstance(offered, dict) else None
+        self._client = {"elicitation": asking}
         return {
             "protocolVersion": PROTOCOL_VERSION,
             "info": {"name": "acp-sidecar-demo", "title": "Demo agent", "version": "1"},
             "capabilities": {
-                "session": {"prompt": {"embeddedContext": {}}, "additionalDirectories": {}}
+                "session": {
+                    "prompt": {"embeddedContext": {}, "image": {}},
+                    "additionalDirectories": {},
+                }
             },
         }
 
@@ -114,7 +120,7 @@ class SecondAgent(Agent):
         blocks = params.get("prompt")
         if not isinstance(blocks, list) or not blocks:
             raise RpcError(INVALID_PARAMS, "prompt: an array of content blocks is required")
-        message_id = f"user-{uuid.uuid4().hex[:12]}"
+        message_id = _message_id()
         self._name_history(session)
         self._messages[session.session_id] = message_id
         self._peer.answer(request_id, {"messageId": message_id})
@@ -122,11 +128,13 @@ class SecondAgent(Agent):
             {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}
         )
         session.notify(_state("running"))
-        turn = asyncio.create_task(script.Turn(session, {}, blocks).run())
+        turn = asyncio.create_task(script.Turn(session, self._client or {}, blocks).run())
         self._turns[session.session_id] = turn
 
         def ended(turn: asyncio.Task[str]) -> None:
             del self._turns[session.session_id]
+            self._name_history(session)
+            self._note(session, at_once=True)
             session.notify(_ending(turn))
 
         turn.add_done_callback(ended)
@@ -135,7 +143,12 @@ class SecondAgent(Agent):
         """Give the prompt its id, without which the script remembers it."""
         for update in session.history:
             if update["sessionUpdate"] == "user_message_chunk":
-                update.setdefault("messageId", self._messages[session.session_id])
+                name = self._messages.setdefault(session.session_id, _message_id())
+                update.setdefault("messageId", name)
+
+
+def _message_id() -> str:
+    return f"user-{uuid.uuid4().hex[:12]}"
 
 
 def _state(state: str, **fields: Json) -> Json:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -30,6 +32,8 @@ class Session:
         self.started_pace = pace
         self.mode = "ask"
         self.title: str | None = None
+        self.changed: Callable[[bool], None] = lambda at_once: None
+        """Called when there is more to keep of it; ``at_once``: not only now and then."""
         self.history: list[Json] = []
         """The updates of all turns, in the order they were sent."""
 
@@ -41,6 +45,7 @@ class Session:
         update = {"sessionUpdate": variant, **fields}
         self.history.append(update)
         self.notify(update)
+        self.changed(False)
 
     def pace_choices(self) -> list[dict[str, str]]:
         return [
@@ -65,19 +70,37 @@ class Session:
             ],
         }
 
-    def row(self) -> dict[str, Json]:
-        """This session as one row of ``session/list``."""
+    def values(self) -> dict[str, Json]:
+        """What is kept of it beside its history."""
         return {
-            "sessionId": self.session_id,
             "cwd": str(self.cwd),
-            "additionalDirectories": [str(path) for path in self.additional],
+            "additional": [str(path) for path in self.additional],
             "title": self.title,
+            "mode": self.mode,
         }
+
+    def restore(self, values: dict[str, Json]) -> None:
+        """Take over what was kept of it; its folders are those it is made with."""
+        title, mode = values.get("title"), values.get("mode")
+        self.title = title if isinstance(title, str) else None
+        self.mode = mode if mode in MODES else "ask"
+        self.history = values["history"]
 
     def owns(self, path: Path) -> bool:
         """Whether ``path``, all links followed, lies in a folder of the session."""
         real = path.resolve()
         return any(real.is_relative_to(root.resolve()) for root in (self.cwd, *self.additional))
+
+
+def row(session_id: str, values: dict[str, Json], updated: float) -> dict[str, Json]:
+    """A session as one row of ``session/list``. ``updated`` is in seconds since 1970."""
+    return {
+        "sessionId": session_id,
+        "cwd": values["cwd"],
+        "additionalDirectories": values["additional"],
+        "title": values.get("title"),
+        "updatedAt": datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds"),
+    }
 
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed", "failed"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.editor import Editor, LspError, capabilities, editing
+from tests.e2e.lsp_client import demo
 from tests.e2e.puppet import Puppet
 from tests.e2e.test_turn_oddities import begin, stopped
 
@@ -446,3 +447,50 @@ async def test_only_the_user_can_read_it(
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
     assert os.access(file, os.R_OK)
+
+
+@pytest.mark.parametrize("how", ["a kill of the sidecar", "the end of the editor"])
+async def test_the_demo_agent_comes_through_a_reload_in_the_middle_of_its_turn(
+    how: str, ws: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is held by the test here: the whole thing as a user has it."""
+    monkeypatch.setenv("ACP_DEMO_STATE", str(tmp_path / "demo"))
+    settings = {"agents": {"demo": demo()}, "defaultAgent": "demo"}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        opened = await editor.execute("acp.session.new")
+        await editor.execute("acp.session.prompt", text="/show")
+        editor.start("acp.session.prompt", text="/wait 60")
+        editor.start("acp.session.prompt", text="/edit a.txt")
+        editor.start("acp.session.prompt", text="look", content=[PNG])
+        await on_disk(editor, tmp_path, "/edit a.txt", "look")
+
+        async def at_work() -> bool:
+            calls = (await editor.state())["toolCalls"]
+            return any(call["status"] == "in_progress" for call in calls)
+
+        await editor.eventually(at_work)
+        if how == "a kill of the sidecar":
+            await killed(editor)
+        else:
+            assert editor.process.stdin is not None
+            editor.process.stdin.close()
+            await editor.ended()
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings, can=RICH)
+        rows = (await editor.execute("acp.session.list"))["sessions"]
+        assert [row["agentSessionId"] for row in rows] == [opened["agentSessionId"]]
+        again = await editor.execute("acp.session.load", agentSessionId=opened["agentSessionId"])
+        assert again["interrupted"] is True
+        assert again["unsent"] == [
+            {"text": "/edit a.txt", "content": []},
+            {"text": "look", "content": [PNG]},
+        ]
+        state = await editor.state()
+        words = [one["content"][0]["text"] for one in state["messages"] if one["role"] == "user"]
+        assert words == ["/show", "/wait 60"]
+        assert {call["status"] for call in state["toolCalls"]} <= {"completed", "failed"}
+        assert await editor.execute("acp.session.prompt", text="/refuse") == {
+            "stopReason": "refusal"
+        }
+        await editor.close()

@@ -12,7 +12,8 @@ from tests.demo.driver import AGENT, Driver, agent
 
 async def _open(demo: Driver, cwd: Path) -> str:
     client = {"name": "test", "version": "1"}
-    await demo.call("initialize", {"protocolVersion": 2, "info": client})
+    able = {"elicitation": {"form": {}}}
+    await demo.call("initialize", {"protocolVersion": 2, "info": client, "capabilities": able})
     opened = await demo.call("session/new", {"cwd": str(cwd)})
     return str(opened["sessionId"])
 
@@ -23,6 +24,8 @@ async def _idle(demo: Driver) -> None:
         if message.get("method") == "session/request_permission":
             options = message["params"]["options"]
             demo.select(message, options[0]["optionId"])
+        elif message.get("method") == "elicitation/create":
+            demo.send({"id": message["id"], "result": {"action": "decline"}})
         elif message.get("params", {}).get("update", {}).get("state") == "idle":
             return
 
@@ -31,7 +34,16 @@ async def test_every_message_fits_the_schema(tmp_path: Path, v2_schema: dict[str
     (tmp_path / "greeting.py").write_text('print("Hello")\n')
     async with agent(*AGENT, "--protocol", "2") as demo:
         session_id = await _open(demo, tmp_path)
-        for text in ("Show me", "/edit", "/run echo x", "/fail", "/refuse"):
+        for text in (
+            "Show me",
+            "/edit",
+            "/edits",
+            "/show",
+            "/form",
+            "/run echo x",
+            "/fail",
+            "/refuse",
+        ):
             demo.prompt(session_id, text)
             await _idle(demo)
         resume = {"sessionId": session_id, "cwd": str(tmp_path), "replayFrom": {"type": "start"}}
@@ -40,6 +52,7 @@ async def test_every_message_fits_the_schema(tmp_path: Path, v2_schema: dict[str
     definitions = {
         "session/update": "UpdateSessionNotification",
         "session/request_permission": "RequestPermissionRequest",
+        "elicitation/create": "CreateElicitationRequest",
     }
     checked = set()
     for message in demo.seen:
@@ -57,6 +70,7 @@ async def test_every_message_fits_the_schema(tmp_path: Path, v2_schema: dict[str
         "state_update",
         "available_commands_update",
         "RequestPermissionRequest",
+        "CreateElicitationRequest",
     } <= checked
 
 
