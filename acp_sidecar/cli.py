@@ -80,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         help="let an agent of the registry be fetched and run by its npx or uvx command",
     )
 
+    doctor.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="an editor's settings as JSON, beyond those of config.toml; - for standard input",
+    )
+
     replay = commands.add_parser("replay", help="a recorded trace, readable")
     replay.add_argument("trace", type=Path, metavar="TRACE")
     replay.add_argument("--state", action="store_true", help="the final session state as JSON")
@@ -136,7 +142,12 @@ def _agents(arguments: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     from acp_sidecar import doctor
 
-    return doctor.examine(arguments.agent, registry=arguments.registry, download=arguments.download)
+    return doctor.examine(
+        arguments.agent,
+        registry=arguments.registry,
+        download=arguments.download,
+        editor_settings=arguments.settings,
+    )
 
 
 def _replay(arguments: argparse.Namespace) -> int:

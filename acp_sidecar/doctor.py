@@ -115,12 +115,26 @@ def _row(entry: AgentEntry, path: str | None) -> dict[str, Any]:
     return row
 
 
-def examine(name: str | None, *, registry: str | None = None, download: bool = False) -> int:
+def examine(
+    name: str | None,
+    *,
+    registry: str | None = None,
+    download: bool = False,
+    editor_settings: str | None = None,
+) -> int:
     """Start an agent, shake hands, print what it says of itself; 1 where it is unusable.
 
-    ``download`` is the user's word for one that has to be fetched.
+    ``download`` is the user's word for one that has to be fetched. ``editor_settings`` names
+    a file with what an editor gives as ``initializationOptions``, ``-`` is standard input.
     """
     loaded, problems = settings_module.load()
+    if editor_settings is not None:
+        try:
+            loaded, more = settings_module.merge(loaded, _read_json(editor_settings))
+        except (OSError, ValueError) as error:
+            print(f"acp-sidecar: cannot read the settings: {error}", file=sys.stderr)
+            return 1
+        problems += more
     _report(problems)
     entries, _ = _entries(loaded, registry)
     name = name or loaded.default_agent
@@ -129,6 +143,11 @@ def examine(name: str | None, *, registry: str | None = None, download: bool = F
         return 1
     entry = entries[name]
     return run_alone(_examine(evolve(entry, needs_consent=None) if download else entry, loaded))
+
+
+def _read_json(path: str) -> Any:
+    with open(0 if path == "-" else path, encoding="utf-8") as file:  # noqa: PTH123 - 0 is no path
+        return json.load(file)
 
 
 async def _examine(entry: AgentEntry, settings: settings_module.Settings) -> int:

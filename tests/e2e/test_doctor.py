@@ -376,3 +376,26 @@ async def test_broken_settings_are_shown_to_the_user(
         assert told in shown["message"]
         # It works all the same.
         assert (await editor.execute("acp.session.new"))["agent"] == "demo"
+
+
+async def test_doctor_knows_the_agents_of_an_editors_settings(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    mine = {"command": DEMO[0], "args": DEMO[1:]}
+    settings.write_text(json.dumps({"agents": {"mine": mine}, "defaultAgent": "mine"}))
+
+    named = await run("doctor", "mine", "--settings", settings)
+    default = await run("doctor", "--settings", settings)
+
+    assert named.code == 0, named.err
+    assert "agent      mine" in named.out
+    assert "agent      mine" in default.out
+
+
+async def test_doctor_says_which_settings_of_an_editor_it_cannot_read(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text("{")
+
+    found = await run("doctor", "demo", "--settings", settings)
+
+    assert found.code == 1
+    assert found.err.startswith("acp-sidecar: cannot read the settings: ")

@@ -2,6 +2,8 @@ import { commands, EventEmitter, type ExtensionContext, window, workspace } from
 
 import { Asking } from './asking.ts';
 import { ChatView } from './chat/view.ts';
+import { registerRestartAgent, registerTryDemo, tellSettings } from './control.ts';
+import { Doctor } from './doctor.ts';
 import { Elicitations } from './elicitation.ts';
 import { Login } from './login.ts';
 import { Permission } from './permission.ts';
@@ -14,7 +16,10 @@ import { Restoring } from './restoring.ts';
 import { Service } from './service.ts';
 import { Sessions } from './sessions.ts';
 import { Sidecar } from './sidecar.ts';
+import { userSettings } from './settings.ts';
 import { Terminals } from './terminals.ts';
+import { Trace } from './trace.ts';
+import { registerWalkthrough } from './walkthrough.ts';
 
 let sidecar: Sidecar | null = null;
 
@@ -62,6 +67,19 @@ export function activate(context: ExtensionContext): void {
         await sessions.start(null, cwd);
       }
     }),
+  );
+  const doctor = new Doctor({
+    sidecar,
+    launch: () => service.launch,
+    settings: () => userSettings(workspace.getConfiguration('acp')),
+  });
+  context.subscriptions.push(
+    doctor,
+    new Trace(service),
+    tellSettings(sidecar),
+    registerRestartAgent(sidecar),
+    registerTryDemo(sidecar, sessions),
+    registerWalkthrough(context),
   );
   // Activation does not wait for it.
   void service.start();

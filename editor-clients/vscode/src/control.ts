@@ -1,0 +1,63 @@
+import { commands, type Disposable, ProgressLocation, window, workspace } from 'vscode';
+
+import { pickAgent } from './agents.ts';
+import { userSettings } from './settings.ts';
+import type { Sessions } from './sessions.ts';
+import type { Sidecar } from './sidecar.ts';
+
+/** Tells the sidecar of what the user changes in their own settings: no restart is needed. */
+export function tellSettings(sidecar: Sidecar): Disposable {
+  const read = () => userSettings(workspace.getConfiguration('acp'));
+  let told = JSON.stringify(read());
+  return workspace.onDidChangeConfiguration(async (event) => {
+    if (!event.affectsConfiguration('acp')) {
+      return;
+    }
+    const settings = read();
+    const text = JSON.stringify(settings);
+    if (text !== told) {
+      told = text;
+      await sidecar.notify('acp/userSettings', settings);
+    }
+  });
+}
+
+/** `ACP: Restart an Agent`. */
+export function registerRestartAgent(sidecar: Sidecar): Disposable {
+  return commands.registerCommand('acp.restartAgent', async () => {
+    try {
+      const agent = await pickAgent(sidecar, 'The agent to restart: what it is doing is lost');
+      if (agent === null) {
+        return;
+      }
+      const { ended } = await window.withProgress(
+        { location: ProgressLocation.Notification, title: `ACP: ending ${agent} …` },
+        () => sidecar.command<{ ended: number }>('acp.agent.restart', { agent }),
+      );
+      void window.showInformationMessage(
+        ended === 0
+          ? `${agent} was not running.`
+          : `${agent} was ended. It starts again with your next prompt, and takes its session up.`,
+      );
+    } catch (error) {
+      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    }
+  });
+}
+
+/** `ACP: Try the Demo Agent`: the chat, with a session of the agent that comes along. */
+export function registerTryDemo(sidecar: Sidecar, sessions: Sessions): Disposable {
+  return commands.registerCommand('acp.tryDemo', async () => {
+    await commands.executeCommand('acp.chat.focus');
+    const cwd = workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri.fsPath;
+    // The chat says what is missing.
+    if (cwd === undefined || !sidecar.running) {
+      return;
+    }
+    try {
+      await sessions.start('demo', cwd);
+    } catch (error) {
+      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    }
+  });
+}
