@@ -67,15 +67,20 @@ export class QuickInput {
 
   /** The row with exactly this label. */
   item(label: string): Locator {
-    const name = this.page.locator('.quick-input-list-label .label-name').getByText(label, {
-      exact: true,
-    });
+    const escaped = label.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s');
+    const hasText = new RegExp(`^\\s*${escaped}\\s*$`);
+    const name = this.page.locator('.quick-input-list-label .label-name', { hasText });
     return this.rows.filter({ has: name }).first();
   }
 
-  /** Clicks the row with this label. */
+  /** Clicks the row with this label, again where the list does not take it: one may be too quick. */
   async choose(label: string): Promise<void> {
-    await press(this.item(label));
+    await this.take(`"${label}" is taken`, () => press(this.item(label)));
+  }
+
+  /** Presses Enter until the list takes it. */
+  async accept(): Promise<void> {
+    await this.take('Enter is taken', () => this.page.keyboard.press('Enter'));
   }
 
   /**
@@ -97,5 +102,25 @@ export class QuickInput {
     });
     await this.choose(label);
     await restMouse(this.page);
+  }
+
+  private async take(what: string, act: () => Promise<void>): Promise<void> {
+    await this.opened();
+    const before = await this.shows();
+    await until(what, async () => {
+      await act();
+      return until('the list is another', async () => (await this.shows()) !== before, 1).then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  /** All that it shows, as one text; null where it is closed. */
+  private async shows(): Promise<string | null> {
+    return this.page.evaluate(() => {
+      const widget = document.querySelector<HTMLElement>('.quick-input-widget');
+      return widget?.offsetParent ? widget.innerText : null;
+    });
   }
 }

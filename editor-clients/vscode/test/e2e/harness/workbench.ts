@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
+import { Chat } from './chat.ts';
 import { Editors } from './editors.ts';
 import { press, restMouse } from './mouse.ts';
 import { Dialog, Notifications } from './notifications.ts';
@@ -18,6 +19,8 @@ export class Workbench {
   readonly server: CodeServer;
   /** The page of the browser, for what is not here. */
   readonly page: Page;
+  /** The chat. */
+  readonly chat: Chat;
   /** The columns of editors. */
   readonly editors: Editors;
   /** The messages. */
@@ -30,6 +33,7 @@ export class Workbench {
   private constructor(server: CodeServer, page: Page) {
     this.server = server;
     this.page = page;
+    this.chat = new Chat(this);
     this.editors = new Editors(page);
     this.notifications = new Notifications(page);
     this.dialog = new Dialog(page);
@@ -102,6 +106,15 @@ export class Workbench {
   async sideBar(): Promise<string[]> {
     const rows = await this.page.locator('.sidebar .monaco-list-row').allInnerTexts();
     return rows.map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  }
+
+  /** Waits until a row of the side bar has this. */
+  async sideBarHas(text: string): Promise<void> {
+    await this.page
+      .locator('.sidebar .monaco-list-row')
+      .filter({ hasText: text })
+      .first()
+      .waitFor();
   }
 
   /** The document in a view of the extension. */

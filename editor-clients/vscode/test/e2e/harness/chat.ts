@@ -1,0 +1,48 @@
+/** The chat in the side bar. */
+
+import { type FrameLocator, type Locator } from 'playwright-core';
+
+import { press } from './mouse.ts';
+import { untilSame } from './until.ts';
+import type { Workbench } from './workbench.ts';
+
+/** What {@link Workbench.chat} gives. */
+export class Chat {
+  private readonly window: Workbench;
+  /** The document of the chat. */
+  readonly frame: FrameLocator;
+  /** Where the user types. */
+  readonly field: Locator;
+
+  constructor(window: Workbench) {
+    this.window = window;
+    this.frame = window.webview();
+    this.field = this.frame.getByRole('textbox', { name: 'Prompt', exact: true });
+  }
+
+  /** Shows it and puts the focus there. */
+  async open(): Promise<void> {
+    await this.window.command('ACP: Open Chat');
+    await this.field.waitFor();
+  }
+
+  /** Types a prompt and sends it. */
+  async prompt(text: string): Promise<void> {
+    await this.open();
+    await press(this.field);
+    await this.window.page.keyboard.type(text);
+    await press(this.button(/^(Send|Queue)$/));
+    await untilSame('the prompt is sent', '', () => this.field.inputValue());
+  }
+
+  /** A button of the chat. */
+  button(name: string | RegExp): Locator {
+    const wanted = typeof name === 'string' ? { name, exact: true } : { name };
+    return this.frame.getByRole('button', wanted).first();
+  }
+
+  /** Waits until the conversation has this. */
+  async says(text: string | RegExp): Promise<void> {
+    await this.frame.getByText(text).last().waitFor();
+  }
+}
