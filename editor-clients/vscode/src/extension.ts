@@ -5,13 +5,13 @@ import { ChatView } from './chat/view.ts';
 import { registerRestartAgent, registerTryDemo, tellSettings } from './control.ts';
 import { Doctor } from './doctor.ts';
 import { Elicitations } from './elicitation.ts';
+import { registerFollow } from './following.ts';
 import { Login } from './login.ts';
 import { Permission } from './permission.ts';
 import { Previews } from './preview.ts';
 import { Questions } from './questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
-import { LastEditor } from './selection.ts';
 import { Restoring } from './restoring.ts';
 import { Service } from './service.ts';
 import { Sessions } from './sessions.ts';
@@ -47,15 +47,8 @@ export function activate(context: ExtensionContext): void {
   const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
   saveForAgents(sidecar);
-  context.subscriptions.push(
-    log,
-    sidecar,
-    sessions,
-    restoring,
-    service,
-    chat,
-    new LastEditor(sidecar),
-  );
+  context.subscriptions.push(log, sidecar, sessions, restoring, service, chat);
+  context.subscriptions.push(...registerFollow(context.extensionUri, sidecar, sessions));
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
   context.subscriptions.push(

@@ -5,10 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import {
   type CancellationToken,
+  CancellationTokenSource,
   type Disposable,
   type Event,
   EventEmitter,
   type LogOutputChannel,
+  Uri,
   workspace,
 } from 'vscode';
 import {
@@ -20,6 +22,7 @@ import {
   type LanguageClientOptions,
   State,
   type StaticFeature,
+  type WorkspaceEdit,
 } from 'vscode-languageclient/node';
 
 import { reasonOfEnd, readLine } from './ending.ts';
@@ -93,6 +96,8 @@ export class Sidecar implements Disposable {
   readonly #changed = new EventEmitter<boolean>();
   readonly #ran = new EventEmitter<RanCommand>();
   readonly #ended = new EventEmitter<string>();
+  /** The files that are edited now at the sidecar's word, and how often. */
+  readonly #edited = new Map<string, number>();
   #client: LanguageClient | null = null;
   #process: ChildProcessWithoutNullStreams | null = null;
 
@@ -113,6 +118,11 @@ export class Sidecar implements Disposable {
   /** Fires with the reason, a sentence, when a sidecar that ran has ended unasked. */
   get onDidEnd(): Event<string> {
     return this.#ended.event;
+  }
+
+  /** Whether a change of this document that comes now is the sidecar's (`workspace/applyEdit`). */
+  edits(uri: string): boolean {
+    return (this.#edited.get(uri) ?? 0) > 0;
   }
 
   get running(): boolean {
@@ -255,6 +265,12 @@ export class Sidecar implements Disposable {
     this.#ended.dispose();
   }
 
+  #count(uris: string[], by: number): void {
+    for (const uri of uris) {
+      this.#edited.set(uri, (this.#edited.get(uri) ?? 0) + by);
+    }
+  }
+
   #options(said: string[]): LanguageClientOptions {
     return {
       documentSelector: [{ scheme: 'file' }],
@@ -267,6 +283,15 @@ export class Sidecar implements Disposable {
           return result;
         },
         workspace: {
+          handleApplyEdit: async (params, next) => {
+            const uris = filesOf(params.edit);
+            this.#count(uris, 1);
+            try {
+              return await next(params, new CancellationTokenSource().token);
+            } finally {
+              this.#count(uris, -1);
+            }
+          },
           configuration: (params) =>
             params.items.map((item) =>
               item.section === 'acp' ? configuration(workspace.getConfiguration('acp')) : null,
@@ -334,6 +359,14 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<{
 
 function isRunning(child: ChildProcessWithoutNullStreams): boolean {
   return child.exitCode === null && child.signalCode === null;
+}
+
+/** The files whose texts an edit changes, as VS Code writes their URIs. */
+function filesOf({ changes, documentChanges }: WorkspaceEdit): string[] {
+  const versioned = (documentChanges ?? []).flatMap((change) =>
+    'textDocument' in change ? [change.textDocument.uri] : [],
+  );
+  return [...Object.keys(changes ?? {}), ...versioned].map((uri) => Uri.parse(uri).toString());
 }
 
 /** Declares what this client draws by itself. */

@@ -16,6 +16,8 @@ export interface ServerOptions {
   files?: Record<string, string>;
   /** Settings of the user, more than or instead of {@link SETTINGS}; undefined takes one out. */
   settings?: Record<string, unknown>;
+  /** Keys of the user's own: those of the sidecar's commands that nothing else runs. */
+  keybindings?: { key: string; command: string; args?: unknown }[];
   /** Variables of the environment; undefined takes one out. */
   env?: Record<string, string | undefined>;
   /** `granted`: there is no such thing as trust. `asked`: VS Code asks whether to trust a folder. */
@@ -150,6 +152,8 @@ export class CodeServer {
     }
     const asked = this.options.trust === 'asked';
     this.configure(asked ? { 'security.workspace.trust.enabled': true } : {});
+    const keys = join(this.userData, 'User/keybindings.json');
+    writeFileSync(keys, JSON.stringify(this.options.keybindings ?? []));
     const installed = join(this.root, 'extensions');
     if (this.options.installed === false) {
       mkdirSync(installed);
