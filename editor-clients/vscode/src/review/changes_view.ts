@@ -37,6 +37,7 @@ import {
   type Node,
   roots,
   sessionLabel,
+  sessionNode,
   statusWord,
 } from './tree.ts';
 
@@ -51,7 +52,9 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
   readonly #changed = new EventEmitter<Node[] | undefined>();
   readonly #subscriptions: Disposable[];
   #timer: NodeJS.Timeout | null = null;
-  /** The files that are drawn, by id, as they were told when they were. */
+  /** The rows that VS Code was given, by id: it knows them by identity. */
+  readonly #nodes = new Map<string, Node>();
+  /** The files, by id, as they were told when they were drawn last. */
   #drawn = new Map<string, string>();
   #shape = '';
 
@@ -72,7 +75,8 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
   }
 
   getChildren(node?: Node): Node[] {
-    return node ? children(this.#current(node)) : roots(this.#review.sessions());
+    const rows = node ? children(this.#known(node)) : roots(this.#review.sessions());
+    return rows.map((row) => this.#known(row));
   }
 
   async getTreeItem(node: Node): Promise<TreeItem> {
@@ -93,7 +97,7 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
         return item;
       }
       case 'file':
-        return this.#fileItem(this.#current(node) as FileNode);
+        return this.#fileItem(node);
       case 'hunk':
         return this.#hunkItem(node);
     }
@@ -121,6 +125,7 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
     const isProposal = change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
     item.id = node.id;
     item.resourceUri = badged(change);
+    item.iconPath = ThemeIcon.File;
     item.description = fileDescription(change, folder === '.' ? '' : folder);
     item.tooltip = `${path}: ${statusWord(change)} by ${session.agent}${change.problem ? `. ${change.problem}` : ''}`;
     item.contextValue = isProposal ? 'file.proposed' : 'file.waiting';
@@ -179,21 +184,14 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
     }
   }
 
-  /** The node as it is now: VS Code may ask for the rows below one it has kept. */
-  #current(node: Node): Node {
-    if (node.type === 'hunk') {
-      return node;
+  /** The object that VS Code has for a row, with what is known of it now. */
+  #known(row: Node): Node {
+    const known = this.#nodes.get(row.id);
+    if (known) {
+      return Object.assign(known, row);
     }
-    const { sessionId } = node.session;
-    const session = this.#review.sessions().find((each) => each.sessionId === sessionId);
-    if (!session) {
-      return node;
-    }
-    if (node.type !== 'file') {
-      return { ...node, session };
-    }
-    const change = session.changes.find(({ uri }) => uri === node.change.uri);
-    return change ? fileNode(session, change) : node;
+    this.#nodes.set(row.id, row);
+    return row;
   }
 
   #later(): void {
@@ -215,6 +213,9 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
     const isSameShape = shape === this.#shape;
     this.#drawn = drawn;
     this.#shape = shape;
+    if (!isSameShape) {
+      this.#forget(drawn);
+    }
     this.#texts.prune(
       nodes.map(({ session, change }) => ({ sessionId: session.sessionId, uri: change.uri })),
     );
@@ -225,7 +226,19 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
     if (!isSameShape) {
       this.#changed.fire(undefined);
     } else if (others.length > 0) {
-      this.#changed.fire(others);
+      // Of several sessions each says how much waits in it.
+      const rows = sessions.length === 1 ? others : others.map(sessionNode);
+      this.#changed.fire([...new Set(rows.map((row) => this.#known(row)))]);
+    }
+  }
+
+  /** Drops the rows of files that wait no more. */
+  #forget(files: ReadonlyMap<string, unknown>): void {
+    for (const [id, node] of this.#nodes) {
+      const file = node.type === 'hunk' ? node.file.id : node.type === 'file' ? id : null;
+      if (file !== null && !files.has(file)) {
+        this.#nodes.delete(id);
+      }
     }
   }
 }

@@ -23,7 +23,7 @@ export function hover(place: Place, old: readonly string[] | null, language: str
     const lines = splitLines(place.text ?? '');
     parts.push(lines.length > 0 ? codeBlock(excerpt(lines), language) : 'The lines would go.');
   } else if (old && old.length > 0) {
-    parts.push(codeBlock(excerpt(old), language));
+    parts.push('Before:', codeBlock(excerpt(old), language));
   }
   return parts.join('\n\n');
 }
@@ -33,7 +33,7 @@ function heading(place: Place): string {
   if (place.conflict) {
     return place.proposed
       ? `${agent} would like to write lines that you have changed since`
-      : `${agent} and you have changed the same lines. Before both:`;
+      : `${agent} and you have changed the same lines`;
   }
   switch (place.kind) {
     case 'proposed':
@@ -43,7 +43,7 @@ function heading(place: Place): string {
     case 'deleted':
       return `${agent} removed ${lines(place.gone)}`;
     default:
-      return `${agent} changed ${lines(place.gone)}. Before:`;
+      return `${agent} changed ${lines(place.gone)}`;
   }
 }
 

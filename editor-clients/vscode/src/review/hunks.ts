@@ -4,7 +4,6 @@ import type { FileChange } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { byLine, neighbour, type Place, placeAt, places, placesWithin } from './changes.ts';
 import { subjectOf } from './documents.ts';
-import { changes } from './outcome.ts';
 import type { Review } from './review.ts';
 
 /** The hunks at the cursor, and the way from one to the next. */
@@ -56,7 +55,7 @@ export class Hunks {
     await showPlace(place);
     this.#said?.dispose();
     this.#said = window.setStatusBarMessage(
-      `Change ${all.indexOf(place) + 1} of ${changes(all.length)}`,
+      `Change ${all.indexOf(place) + 1} of ${all.length}`,
       4000,
     );
   }

@@ -102,10 +102,11 @@ export class Review implements Disposable {
   }
 
   #publish(): void {
+    // By path: in a browser the same file has another scheme where `when` clauses look.
     const shown = window.visibleTextEditors
       .map(({ document }) => document.uri)
       .filter((uri) => this.of(uri).length > 0)
-      .map((uri) => uri.toString());
+      .flatMap((uri) => [uri.fsPath, uri.path]);
     void commands.executeCommand('setContext', 'acp.hasChanges', this.#seen.size > 0);
     void commands.executeCommand('setContext', 'acp.changedFiles', [...new Set(shown)]);
   }

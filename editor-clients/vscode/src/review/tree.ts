@@ -47,7 +47,11 @@ export function roots(sessions: readonly ReviewSession[]): Node[] {
   if (sessions.length === 1 && only) {
     return filesOf(only, 0);
   }
-  return sessions.map((session) => ({ type: 'session', id: session.sessionId, session }));
+  return sessions.map((session) => sessionNode({ session }));
+}
+
+export function sessionNode({ session }: { session: ReviewSession }): SessionNode {
+  return { type: 'session', id: session.sessionId, session };
 }
 
 /** The rows below a row. */
@@ -80,12 +84,16 @@ export function fileNode(session: ReviewSession, change: FileChange): FileNode {
 }
 
 function hunksOf(file: FileNode): HunkNode[] {
-  return places(file.session, file.change).map((place) => ({
-    type: 'hunk',
-    id: `${file.id} ${place.hunkId}`,
-    file,
-    place,
-  }));
+  // Of what is no text there is nothing to tell a hunk by.
+  const found = file.change.binary ? [] : places(file.session, file.change);
+  return found
+    .filter(({ gone, come }) => gone + come > 0)
+    .map((place) => ({
+      type: 'hunk',
+      id: `${file.id} ${place.hunkId}`,
+      file,
+      place,
+    }));
 }
 
 /** Whether files show their hunks before the user has opened them. */
@@ -127,30 +135,31 @@ export function fileSpoken(change: FileChange, path: string): string {
   );
 }
 
-/** What a hunk is called: the first line of it that says something. */
+/** What a hunk is called: its line, counted from 1, and the first text in it. */
 export function hunkLabel(place: Place, old: readonly string[], now: readonly string[]): string {
-  const lines = place.proposed || place.kind !== 'deleted' ? now : old;
-  const telling = [...lines, ...old].find((line) => line.trim() !== '');
-  const text = (telling ?? '').trim().replace(/\s+/g, ' ');
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text || '(blank lines)';
+  return `${place.first + 1}: ${hunkText(place, old, now)}`;
+}
+
+function hunkText(place: Place, old: readonly string[], now: readonly string[]): string {
+  const lines = place.proposed || place.kind !== 'deleted' ? [...now, ...old] : old;
+  const telling = (lines.find((line) => line.trim() !== '') ?? '').trim().replace(/\s+/g, ' ');
+  return telling.length > 120 ? `${telling.slice(0, 120)}…` : telling || 'blank lines';
 }
 
 /** What stands behind a hunk's label. */
-export function hunkDescription(place: Place): string {
-  const clash = place.conflict ? '  you changed it too' : '';
-  return `line ${place.first + 1}  −${place.gone} +${place.come}${clash}`;
+export function hunkDescription({ gone, come, conflict }: Place): string {
+  return `−${gone} +${come}${conflict ? '  you changed it too' : ''}`;
 }
 
+const SPOKEN = {
+  added: 'added',
+  modified: 'changed',
+  deleted: 'removed',
+  conflict: 'in conflict with your edits',
+  proposed: 'proposed',
+} as const;
+
 /** What a screen reader says of a hunk. */
-export function hunkSpoken(place: Place, label: string): string {
-  const what = place.conflict
-    ? 'conflict with your edits'
-    : {
-        added: 'added',
-        modified: 'changed',
-        deleted: 'removed',
-        proposed: 'proposed',
-        conflict: '',
-      }[place.kind];
-  return `Line ${place.first + 1}, ${what}, ${place.gone} lines removed, ${place.come} added: ${label}`;
+export function hunkSpoken({ kind, gone, come }: Place, label: string): string {
+  return `Line ${label}, ${SPOKEN[kind]}, ${gone} lines removed, ${come} added`;
 }
