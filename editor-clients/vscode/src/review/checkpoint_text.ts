@@ -27,7 +27,7 @@ export function ago(time: number, now: number): string {
 
 /** The first line of a prompt. */
 export function checkpointLabel(label: string): string {
-  const line = label.trim().split(/[\r\n]/)[0] ?? '';
+  const line = label.trim().split(/\s*[\r\n]/)[0] ?? '';
   return line || 'A prompt without words';
 }
 
