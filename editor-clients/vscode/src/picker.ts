@@ -51,6 +51,8 @@ export function pick<T>(list: List<T>): Promise<T | typeof BACK | null> {
   const rest = () => {
     const row = first();
     shown.activeItems = row ? [row] : [];
+    // A row that stays selected takes no further click.
+    shown.selectedItems = [];
   };
   return new Promise((resolve) => {
     const done = (choice: T | typeof BACK | null) => {

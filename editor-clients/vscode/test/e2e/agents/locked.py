@@ -1,7 +1,8 @@
 """An ACP agent that lets nobody in before a login in a terminal, for the tests in VS Code.
 
 ``python locked.py`` is the agent, ``python locked.py --login`` its login: it asks for a code and
-makes ``~/.locked-key`` when it is told ``42``. In a session it asks for a form at each prompt.
+makes ``~/.locked-key`` when it is told ``42``. In a session it asks for a form at each prompt, and
+writes what it gets to ``~/.locked-answer``.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 KEY = Path.home() / ".locked-key"
+ANSWER = Path.home() / ".locked-answer"
 LOGIN = {"id": "tty", "name": "Code", "type": "terminal", "args": ["--login"]}
 FORM = {
     "type": "object",
@@ -32,14 +34,6 @@ def log_in() -> int:
 
 def send(message: dict[str, Any]) -> None:
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
-
-
-def say(words: str) -> None:
-    update = {
-        "sessionUpdate": "agent_message_chunk",
-        "content": {"type": "text", "text": words},
-    }
-    send({"method": "session/update", "params": {"sessionId": "one", "update": update}})
 
 
 def serve() -> None:
@@ -73,7 +67,7 @@ def serve() -> None:
                 KEY.unlink(missing_ok=True)
                 result = {}
             case None if message.get("id") == "form":
-                say(f"Filled in: {json.dumps(message.get('result'))}.")
+                ANSWER.write_text(json.dumps(message.get("result")), encoding="utf-8")
                 send({"id": prompt, "result": {"stopReason": "end_turn"}})
                 continue
             case _:
