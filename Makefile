@@ -55,6 +55,7 @@ vscode: $(NODE_MODULES)
 test-vscode: vscode
 	$(NPM) run check
 	$(NPM) test
+	$(NPM) run test-environment
 	$(NPM) run install-vscode
 	$(NPM) run test-webview
 	$(NPM) run test-vscode

@@ -210,7 +210,9 @@ export function explainPip(wheel: Wheel, lines: readonly string[]): string {
   }
   const lacking = /No matching distribution found for ([^\s(]+)/.exec(text)?.[1];
   if (lacking !== undefined) {
-    return `The package index has no ${lacking} that fits this Python and this machine. An index of yours is named by "pip config set global.index-url URL". ${byHand}`;
+    // Of an index that does not answer pip may say no more than that.
+    const maybe = text.includes('(from versions: none)') ? ', or it cannot be reached' : '';
+    return `The package index has no ${lacking} that fits this Python and this machine${maybe}. An index of yours is named by "pip config set global.index-url URL". ${byHand}`;
   }
   return `The sidecar could not be installed. ${lastOf(lines)} "ACP: Show Log" has all that pip said. ${byHand}`;
 }
