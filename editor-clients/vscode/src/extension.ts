@@ -1,6 +1,9 @@
-import { commands, EventEmitter, type ExtensionContext, window, workspace } from 'vscode';
+import { commands, type ExtensionContext, window, workspace } from 'vscode';
 
 import { Asking } from './asking.ts';
+import { ListedAgents } from './chat/agent_names.ts';
+import { registerChatCommands } from './chat/commands.ts';
+import { titleOf } from './chat/state.ts';
 import { ChatView } from './chat/view.ts';
 import { registerRestartAgent, registerTryDemo, tellSettings } from './control.ts';
 import { Doctor } from './doctor.ts';
@@ -28,39 +31,37 @@ export function activate(context: ExtensionContext): void {
   sidecar = new Sidecar(log);
   const sessions = new Sessions(sidecar);
   const service = new Service(context, log, sidecar);
-  const restoring = new Restoring(
-    context.workspaceState,
-    sidecar,
-    sessions,
-    (session) => session.status?.title ?? null,
-  );
-  const chat = new ChatView(context.extensionUri, sessions);
+  const restoring = new Restoring(context.workspaceState, sidecar, sessions, titleOf);
   const questions = new Questions(sidecar);
   const forms = new Elicitations(sidecar);
   const previews = new Previews(questions);
   const asking = new Asking(questions, forms, previews, sessions);
-  const permission = new Permission(questions, forms, asking, {
-    shownSession: null,
-    onDidChangeShown: new EventEmitter<undefined>().event,
-    showQuestion: () => Promise.resolve(false),
-  });
-  const login = new Login(sidecar, questions, forms, asking);
   const terminals = new Terminals(sidecar);
+  const agents = new ListedAgents(sidecar);
+  const parts = {
+    extensionUri: context.extensionUri,
+    workspaceState: context.workspaceState,
+    log,
+    sidecar,
+    sessions,
+    status: service,
+    agents,
+    questions,
+    forms,
+    preview: previews,
+    terminals,
+  };
+  const chat = new ChatView(parts);
+  restoring.onDidFindUnsent(({ session, prompts }) => chat.putBack(session, prompts));
+  const permission = new Permission(questions, forms, asking, chat);
+  const login = new Login(sidecar, questions, forms, asking);
   saveForAgents(sidecar);
-  context.subscriptions.push(log, sidecar, sessions, restoring, service, chat);
+  context.subscriptions.push(log, sidecar, sessions, restoring, service, agents, chat);
+  context.subscriptions.push(...registerChatCommands(chat, parts));
   context.subscriptions.push(...registerFollow(context.extensionUri, sidecar, sessions));
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
-  context.subscriptions.push(
-    commands.registerCommand('acp.showLog', () => log.show()),
-    commands.registerCommand('acp.openChat', () => commands.executeCommand('acp.chat.focus')),
-    commands.registerCommand('acp.newSession', async () => {
-      const cwd = workspace.workspaceFolders?.[0]?.uri.fsPath;
-      if (cwd) {
-        await sessions.start(null, cwd);
-      }
-    }),
-  );
+  context.subscriptions.push(commands.registerCommand('acp.showLog', () => log.show()));
   const doctor = new Doctor({
     sidecar,
     launch: () => service.launch,

@@ -59,6 +59,7 @@ export class Sessions implements Disposable {
   readonly #blocks = new EventEmitter<{ session: Session; blocks: EntryBlock[] }>();
   readonly #reviewed = new EventEmitter<Session>();
   readonly #followed = new EventEmitter<Session>();
+  readonly #superseded = new EventEmitter<{ slept: Session; session: Session }>();
   #active: string | null = null;
   #wake: ((session: Session) => Promise<Session>) | null = null;
 
@@ -97,6 +98,11 @@ export class Sessions implements Disposable {
   /** The agent of a session is elsewhere. */
   get onDidChangeFollow(): Event<Session> {
     return this.#followed.event;
+  }
+
+  /** A session that slept is open again, as another one. */
+  get onDidSupersede(): Event<{ slept: Session; session: Session }> {
+    return this.#superseded.event;
   }
 
   /** In the order of opening. */
@@ -211,6 +217,7 @@ export class Sessions implements Disposable {
     this.#blocks.dispose();
     this.#reviewed.dispose();
     this.#followed.dispose();
+    this.#superseded.dispose();
   }
 
   #known(sessionId: string): Session {
@@ -260,6 +267,9 @@ export class Sessions implements Disposable {
     }
     if (this.#active === slept.sessionId) {
       this.#active = session.sessionId;
+    }
+    if (slept !== session) {
+      this.#superseded.fire({ slept, session });
     }
   }
 

@@ -1,15 +1,160 @@
-import type { FromChat, ToChat } from '../src/chat/messages.ts';
+import type { ChatState, FromChat, ToChat } from '../src/chat/messages.ts';
+import { Announcer } from './announcing.ts';
+import { Empty, problem } from './empty.ts';
+import { element, Part } from './element.ts';
+import { Header } from './header.ts';
+import { Prompt } from './prompt.ts';
+import { Queue } from './queue.ts';
+import { Sent } from './sent.ts';
+import { Strip } from './strip.ts';
+import { Transcript } from './transcript.ts';
 
 const vscode = acquireVsCodeApi();
 
-window.addEventListener('message', (event: MessageEvent<ToChat>) => {
-  const chat = document.getElementById('chat');
-  if (chat && event.data.type === 'blocks') {
-    for (const block of event.data.blocks) {
-      const line = document.createElement('p');
-      line.textContent = `${block.kind} ${block.id}`;
-      chat.append(line);
+/** The chat, put together from its parts. */
+class Chat {
+  readonly #announcer = new Announcer();
+  readonly #sent = new Sent();
+  readonly #header = new Header(send);
+  readonly #conversation = element('main', {
+    class: 'conversation',
+    id: 'conversation',
+    role: 'tabpanel',
+    'aria-label': 'Conversation',
+  });
+  readonly #transcript = new Transcript(this.#conversation, send);
+  readonly #prompt = new Prompt(send, () => this.#sent.of(this.#state?.active ?? null));
+  readonly #empty = new Empty(send, (text) => this.#prompt.suggest(text));
+  readonly #queue = new Queue(send);
+  readonly #strip = new Strip(send, (requestId) => this.#goTo(requestId));
+  readonly #notice: Part<ChatState['sidecar']>;
+  #state: ChatState | null = null;
+
+  constructor(root: HTMLElement) {
+    const notice = element('div', { class: 'notice-bar' });
+    this.#notice = new Part(notice, (sidecar) => problem(sidecar, send));
+    root.append(
+      this.#header.element,
+      this.#conversation,
+      this.#empty.element,
+      notice,
+      this.#strip.element,
+      this.#queue.element,
+      this.#prompt.element,
+      this.#announcer.element,
+    );
+    document.addEventListener('keydown', (event) => {
+      if (event.key === '.' && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        this.#prompt.cancel();
+      }
+    });
+  }
+
+  receive(message: ToChat): void {
+    switch (message.type) {
+      case 'state':
+        this.#draw(message.state);
+        break;
+      case 'blocks':
+        this.#sent.take(message);
+        this.#transcript.apply(message);
+        this.#drawEmpty();
+        break;
+      case 'terminal':
+      case 'showQuestion':
+        this.#transcript.apply(message);
+        break;
+      case 'completions':
+        this.#prompt.completions(message.id, message.items);
+        break;
+      case 'insert':
+        this.#prompt.insert(message.text);
+        break;
+      case 'draft':
+        this.#prompt.setDraft(message.sessionId, message.draft);
+        break;
+      case 'putBack':
+        this.#prompt.putBack(message.sessionId, message.draft);
+        break;
+      case 'superseded':
+        this.#prompt.superseded(message.sessionId, message.by);
+        break;
+      case 'focusPrompt':
+        this.#prompt.focus();
+        break;
     }
   }
-});
-vscode.postMessage({ type: 'ready' } satisfies FromChat);
+
+  #draw(state: ChatState): void {
+    const before = this.#state;
+    this.#state = state;
+    this.#sent.keep(state.sessions.map((session) => session.sessionId));
+    this.#transcript.setState(state);
+    if (before?.active !== state.active) {
+      this.#transcript.show(state.active);
+    }
+    this.#header.show(state);
+    this.#strip.show(state);
+    this.#drawEmpty();
+    const active = state.sessions.find((session) => session.sessionId === state.active) ?? null;
+    this.#queue.show(active?.sessionId ?? '', active?.queue ?? []);
+    this.#prompt.show({
+      sessionId: active?.sessionId ?? null,
+      running: active?.status === 'running' || active?.status === 'requires_action',
+      sidecar:
+        state.sidecar.state === 'running' || state.sidecar.state === 'starting'
+          ? state.sidecar.state
+          : 'none',
+      starting: state.starting ?? null,
+      agentName: active?.agent ?? state.agents[0] ?? null,
+      session: active,
+      agents: state.agents,
+      agent: state.agents[0] ?? null,
+    });
+    this.#announcer.announce(before, state);
+  }
+
+  /** The conversation, or what stands for it while there is none. */
+  #drawEmpty(): void {
+    const state = this.#state;
+    if (!state) {
+      return;
+    }
+    const active = state.sessions.find((session) => session.sessionId === state.active);
+    const empty = !active || this.#sent.isEmpty(active.sessionId);
+    const running = state.sidecar.state === 'running';
+    this.#conversation.hidden = empty;
+    this.#empty.element.hidden = !empty;
+    this.#empty.show({
+      sidecar: state.sidecar,
+      agent: active?.agent ?? null,
+      asleep: active?.asleep ? { sessionId: active.sessionId, ...active.asleep } : null,
+      demo: state.sessions.length === 0,
+    });
+    this.#notice.element.hidden = empty || running;
+    this.#notice.show(state.sidecar);
+  }
+
+  #goTo(requestId: string): void {
+    const state = this.#state;
+    const asked = [...(state?.questions ?? []), ...(state?.elicitations ?? [])];
+    const sessionId = asked.find((it) => it.requestId === requestId)?.sessionId;
+    if (state && sessionId && sessionId !== state.active) {
+      this.#draw({ ...state, active: sessionId });
+      send({ type: 'selectSession', sessionId });
+    }
+    this.#transcript.apply({ type: 'showQuestion', requestId });
+  }
+}
+
+function send(message: FromChat): void {
+  vscode.postMessage(message);
+}
+
+const root = document.getElementById('chat');
+if (root) {
+  const chat = new Chat(root);
+  window.addEventListener('message', (event: MessageEvent<ToChat>) => chat.receive(event.data));
+  send({ type: 'ready' });
+}

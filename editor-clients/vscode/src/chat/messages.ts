@@ -37,6 +37,8 @@ export interface SessionView {
   follow: Follow | null;
   /** Hunks that wait for review. */
   changes: number;
+  /** Set while the session is not open yet again; why it could not be opened is `problem`. */
+  asleep?: { problem: string | null } | null;
 }
 
 /** Whether there is a sidecar to talk to, and what the user can do where there is none. */
@@ -61,6 +63,8 @@ export interface ChatState {
   /** All forms that wait. */
   elicitations: Elicitation[];
   followEnabled: boolean;
+  /** The agent that is being started for a session, if one is. */
+  starting?: string | null;
 }
 
 /** A picture that was pasted: base64 without a prefix. */
@@ -85,6 +89,10 @@ export type ToChat =
   | { type: 'insert'; text: string }
   /** Replaces the prompt: what was there before a reload. */
   | { type: 'draft'; sessionId: string | null; draft: Draft }
+  /** Puts what could not be sent in front of what is typed. */
+  | { type: 'putBack'; sessionId: string | null; draft: Draft }
+  /** A session has been opened again and is called otherwise now. */
+  | { type: 'superseded'; sessionId: string; by: string }
   | { type: 'focusPrompt' }
   /** Scrolls to a question and puts the focus on its card, on none of its buttons. */
   | { type: 'showQuestion'; requestId: string };
@@ -92,7 +100,14 @@ export type ToChat =
 export type FromChat =
   | { type: 'ready' }
   /** Without a session one is made first. */
-  | { type: 'prompt'; sessionId: string | null; text: string; images: PastedImage[] }
+  | {
+      type: 'prompt';
+      sessionId: string | null;
+      /** The agent of a session that is made for it; null for the default one. */
+      agent: string | null;
+      text: string;
+      images: PastedImage[];
+    }
   | { type: 'cancel'; sessionId: string }
   | { type: 'editQueued'; sessionId: string; turnId: string; text: string }
   | { type: 'dropQueued'; sessionId: string; turnId: string }
@@ -111,11 +126,16 @@ export type FromChat =
   | { type: 'killTerminal'; sessionId: string; terminalId: string }
   | { type: 'cancelToolCall'; sessionId: string; toolCallId: string }
   | { type: 'newSession'; agent: string | null }
+  | { type: 'cancelStart' }
   | { type: 'selectSession'; sessionId: string }
   | { type: 'closeSession'; sessionId: string }
+  /** Opens a session again for which that has failed. */
+  | { type: 'wake'; sessionId: string }
   | { type: 'showHistory' }
   | { type: 'openChanges'; sessionId: string }
   | { type: 'toggleFollow' }
+  /** Files that were dropped on the prompt, to be named in it. */
+  | { type: 'addFiles'; uris: string[] }
   | { type: 'draft'; sessionId: string | null; draft: Draft }
   /** One of the extension's own commands that the chat has a button for. */
   | { type: 'run'; command: ChatCommand };
@@ -127,6 +147,7 @@ export const CHAT_COMMANDS = [
   'acp.showLog',
   'acp.doctor',
   'acp.tryDemo',
+  'acp.showQuestions',
   'workbench.trust.manage',
   'workbench.action.files.openFolder',
 ] as const;

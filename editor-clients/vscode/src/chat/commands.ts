@@ -1,0 +1,193 @@
+import { commands, Disposable, Uri, window, workspace } from 'vscode';
+
+import { showError } from './actions.ts';
+import { chooseAgent, showHistory } from './history.ts';
+import { mention, type MentionedLines } from './mention.ts';
+import type { ChatParts } from './sources.ts';
+import type { ChatView } from './view.ts';
+
+const STATUS: Record<string, string> = {
+  running: 'at work',
+  requires_action: 'waits for you',
+  dead: 'the agent is gone',
+};
+
+/** What can be done with sessions from the palette, the menus and by keys. */
+export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposable[] {
+  const { sessions, sidecar } = parts;
+  const register = (name: string, act: (...given: unknown[]) => unknown) =>
+    commands.registerCommand(name, async (...given: unknown[]) => {
+      try {
+        await act(...given);
+      } catch (error) {
+        await showError(error);
+      }
+    });
+  return [
+    register('acp.openChat', () => chat.focus()),
+    register('acp.newSession', async () => {
+      const agent = await chooseAgent(parts, 'The agent of the new session');
+      if (agent !== null || parts.agents.names().length <= 1) {
+        await commands.executeCommand('acp.chat.focus');
+        await chat.starting.start(agent);
+        await chat.focus();
+      }
+    }),
+    register('acp.chooseSession', async () => {
+      const chosen = await window.showQuickPick(
+        sessions.all().map((session) => ({
+          label: chat.titleOf(session),
+          description: [session.agent, STATUS[session.status?.status ?? '']]
+            .filter(Boolean)
+            .join(' · '),
+          session,
+        })),
+        { placeHolder: 'The session to show' },
+      );
+      if (chosen) {
+        sessions.select(chosen.session.sessionId);
+        await chat.focus();
+      }
+    }),
+    register('acp.closeSession', async () => {
+      if (sessions.active) {
+        await chat.close(sessions.active);
+      }
+    }),
+    register('acp.showHistory', () => showHistory(parts)),
+    register('acp.cancelTurn', async () => {
+      const sessionId = sessions.active?.sessionId;
+      if (sessionId) {
+        await sidecar.command('acp.session.cancel', { sessionId });
+      }
+    }),
+    register('acp.chooseMode', () => chooseMode(parts)),
+    register('acp.chooseOption', () => chooseOption(parts)),
+    register('acp.addSelection', () => addSelection(chat, parts)),
+    register('acp.addFile', (uri, chosen) => addFiles(chat, parts, uri, chosen)),
+    keepContexts(parts),
+  ];
+}
+
+async function chooseMode({ sessions, sidecar }: ChatParts): Promise<void> {
+  const session = sessions.active;
+  const modes = session?.status?.modes;
+  if (!session || !modes) {
+    void window.showInformationMessage('The agent offers no modes.');
+    return;
+  }
+  const chosen = await window.showQuickPick(
+    modes.availableModes.map((mode) => ({
+      label: mode.name,
+      description: mode.id === modes.currentModeId ? 'now' : '',
+      detail: mode.description ?? '',
+      id: mode.id,
+    })),
+    { placeHolder: `The mode of ${session.agent}` },
+  );
+  if (chosen) {
+    await sidecar.command('acp.session.setMode', {
+      sessionId: session.sessionId,
+      modeId: chosen.id,
+    });
+  }
+}
+
+async function chooseOption({ sessions, sidecar }: ChatParts): Promise<void> {
+  const session = sessions.active;
+  const options = session?.status?.configOptions ?? [];
+  if (!session || options.length === 0) {
+    void window.showInformationMessage('The agent offers no options.');
+    return;
+  }
+  const picked = await window.showQuickPick(
+    options.map((option) => ({
+      label: option.name,
+      description: String(option.currentValue),
+      detail: option.description ?? '',
+      option,
+    })),
+    { placeHolder: `The option of ${session.agent}` },
+  );
+  if (!picked) {
+    return;
+  }
+  const { option } = picked;
+  const values =
+    typeof option.currentValue === 'boolean'
+      ? [true, false].map((value) => ({ label: value ? 'On' : 'Off', detail: '', value }))
+      : (option.options ?? [])
+          .flatMap((entry) => ('group' in entry ? entry.options : [entry]))
+          .map(({ name, description, value }) => ({
+            label: name,
+            detail: description ?? '',
+            value,
+          }));
+  const chosen = await window.showQuickPick<{ label: string; value: string | boolean }>(values, {
+    placeHolder: option.name,
+  });
+  if (chosen) {
+    await sidecar.command('acp.session.setConfigOption', {
+      sessionId: session.sessionId,
+      configId: option.id,
+      value: chosen.value,
+    });
+  }
+}
+
+async function addSelection(chat: ChatView, { sessions }: ChatParts): Promise<void> {
+  const editor = window.activeTextEditor;
+  if (editor?.document.uri.scheme !== 'file') {
+    void window.showInformationMessage('Select lines of a file first.');
+    return;
+  }
+  const { start, end, isEmpty } = editor.selection;
+  // A selection of whole lines ends at the beginning of the next one.
+  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
+  const lines: MentionedLines | null = isEmpty ? null : { first: start.line + 1, last };
+  await chat.insert(mention(editor.document.uri.fsPath, cwdOf(sessions.active?.cwd), lines));
+}
+
+async function addFiles(
+  chat: ChatView,
+  { sessions }: ChatParts,
+  uri: unknown,
+  chosen: unknown,
+): Promise<void> {
+  const given = Array.isArray(chosen) && chosen.length > 0 ? chosen : [uri];
+  const uris = given.filter((it): it is Uri => it instanceof Uri);
+  const active = window.activeTextEditor?.document.uri;
+  const files = (uris.length > 0 ? uris : active ? [active] : []).filter(
+    (it) => it.scheme === 'file',
+  );
+  if (files.length === 0) {
+    void window.showInformationMessage('Only files on a disk can be named in a prompt.');
+    return;
+  }
+  const cwd = cwdOf(sessions.active?.cwd);
+  await chat.insert(files.map((file) => mention(file.fsPath, cwd, null)).join(''));
+}
+
+function cwdOf(cwd: string | undefined): string {
+  return cwd ?? workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
+}
+
+/** Tells VS Code what the `when` clauses of the package's menus ask for. */
+export function keepContexts({ sidecar, sessions }: ChatParts): Disposable {
+  const told = new Map<string, boolean>();
+  const tell = (name: string, value: boolean) => {
+    if (told.get(name) !== value) {
+      told.set(name, value);
+      void commands.executeCommand('setContext', name, value);
+    }
+  };
+  const draw = () => {
+    const status = sessions.active?.status?.status;
+    tell('acp.running', sidecar.running);
+    tell('acp.hasSessions', sessions.all().length > 0);
+    tell('acp.turnRuns', status === 'running' || status === 'requires_action');
+  };
+  const subscriptions = [sessions.onDidChange(draw), sidecar.onDidChangeRunning(draw)];
+  draw();
+  return Disposable.from(...subscriptions);
+}

@@ -1,0 +1,129 @@
+import { isAbsolute, join, normalize } from 'node:path';
+
+import {
+  commands,
+  type Disposable,
+  env,
+  FileType,
+  Selection,
+  type TextDocumentContentProvider,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+} from 'vscode';
+
+import type { Session, Sessions } from '../sessions.ts';
+
+const SCHEME = 'acp-tool-call';
+
+/** Opens what the chat links to: in the group of editors the user works in. */
+export class Opening implements TextDocumentContentProvider, Disposable {
+  readonly #sessions: Sessions;
+  readonly #registration: Disposable;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    this.#registration = workspace.registerTextDocumentContentProvider(SCHEME, this);
+  }
+
+  /** @param line counted from 1 */
+  async path(session: Session, path: string, line: number | null): Promise<void> {
+    const uri = Uri.file(absolute(path, session.cwd));
+    const found = await workspace.fs.stat(uri).then(
+      (stat) => stat,
+      () => null,
+    );
+    if (found === null) {
+      void window.showWarningMessage(`There is no ${uri.fsPath}.`);
+    } else if (found.type & FileType.Directory) {
+      await commands.executeCommand('revealInExplorer', uri);
+    } else {
+      const at = line === null ? undefined : new Selection(line - 1, 0, line - 1, 0);
+      await commands.executeCommand('vscode.open', uri, {
+        viewColumn: ViewColumn.Active,
+        preview: true,
+        ...(at ? { selection: at } : {}),
+      });
+    }
+  }
+
+  /** The two texts of a tool call's diff, side by side; the file's review where it has none. */
+  async diff(session: Session, toolCallId: string, index: number): Promise<void> {
+    const item = diffOf(session, toolCallId, index);
+    const path = item?.path ?? item?.changes?.[0]?.path;
+    if (!item || !path) {
+      return;
+    }
+    const file = Uri.file(absolute(path, session.cwd));
+    if (item.newText === undefined) {
+      await commands.executeCommand('acp.openDiff', file);
+      return;
+    }
+    const side = (name: 'old' | 'new') =>
+      file.with({
+        scheme: SCHEME,
+        query: JSON.stringify({ sessionId: session.sessionId, toolCallId, index, side: name }),
+      });
+    const name = file.path.split('/').at(-1) ?? path;
+    await commands.executeCommand(
+      'vscode.diff',
+      side('old'),
+      side('new'),
+      `${name} (${session.agent}'s edit)`,
+      { viewColumn: ViewColumn.Active, preview: true },
+    );
+  }
+
+  /** Only addresses of the web; VS Code asks whether the user trusts them. */
+  async link(session: Session, href: string): Promise<void> {
+    const uri = Uri.parse(href);
+    if (uri.scheme === 'http' || uri.scheme === 'https') {
+      await env.openExternal(uri);
+    } else if (uri.scheme === 'file' || /^[^:]*$/u.test(href)) {
+      const [path, line] = withoutLine(uri.scheme === 'file' ? uri.fsPath : href);
+      await this.path(session, path, line);
+    } else {
+      void window.showWarningMessage(`Links to ${uri.scheme}: are not opened: ${href}`);
+    }
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    const asked = JSON.parse(uri.query) as Record<string, unknown>;
+    const session = this.#sessions.get(String(asked.sessionId));
+    const item = session && diffOf(session, String(asked.toolCallId), Number(asked.index));
+    return (asked.side === 'old' ? item?.oldText : item?.newText) ?? '';
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+  }
+}
+
+function absolute(path: string, cwd: string): string {
+  return normalize(isAbsolute(path) ? path : join(cwd, path));
+}
+
+function withoutLine(path: string): [string, number | null] {
+  const found = /^(?<name>.+?)(?:#L|:)(?<line>\d+)(?:[-:].*)?$/u.exec(path);
+  const name = found?.groups?.name;
+  return name ? [decode(name), Number(found.groups?.line)] : [decode(path), null];
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function diffOf(session: Session, toolCallId: string, index: number) {
+  for (const block of session.blocks.values()) {
+    if (block.kind === 'toolCall' && block.toolCallId === toolCallId) {
+      const item = block.content[index];
+      return item?.type === 'diff' ? item : null;
+    }
+  }
+  return null;
+}

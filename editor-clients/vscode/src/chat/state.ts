@@ -1,0 +1,84 @@
+import type { Elicitation, EntryBlock, Question } from '../protocol.ts';
+import type { Session } from '../sessions.ts';
+import type { ChatState, SessionView, SidecarView } from './messages.ts';
+
+/** What the chat's state is made of. */
+export interface ChatSources {
+  sidecar: SidecarView;
+  sessions: Session[];
+  active: string | null;
+  agents: string[];
+  questions: Question[];
+  elicitations: Elicitation[];
+  /** The agent that is being started, if one is. */
+  starting: string | null;
+}
+
+const TITLE_LENGTH = 60;
+
+/** All that the chat draws except blocks and terminals. */
+export function chatState(from: ChatSources): ChatState {
+  const follow = from.sessions.find((session) => session.follow)?.follow;
+  return {
+    sidecar: from.sidecar,
+    sessions: from.sessions.map(sessionView),
+    active: from.active,
+    agents: from.agents,
+    questions: from.questions,
+    elicitations: from.elicitations,
+    followEnabled: follow?.enabled ?? true,
+    starting: from.starting,
+  };
+}
+
+/** One session, without its blocks. */
+export function sessionView(session: Session): SessionView {
+  const { status } = session;
+  return {
+    sessionId: session.sessionId,
+    agent: session.agent,
+    cwd: session.cwd,
+    title: titleOf(session),
+    status: session.asleep ? 'closed' : (status?.status ?? 'idle'),
+    asleep: session.asleep && { problem: session.asleep.problem },
+    stopReason: status?.stopReason ?? null,
+    queue: status?.queue ?? [],
+    usage: status?.usage ?? null,
+    modes: status?.modes ?? null,
+    configOptions: status?.configOptions ?? [],
+    commands: session.commands,
+    follow: session.follow,
+    changes: waiting(session),
+  };
+}
+
+function waiting(session: Session): number {
+  return session.changes.reduce(
+    (sum, change) => sum + change.hunks.length + (change.proposed?.length ?? 0),
+    0,
+  );
+}
+
+/** The agent's title of a session, else the beginning of its first prompt, else null. */
+export function titleOf(session: Session): string | null {
+  return (
+    session.status?.title ?? firstPrompt(session.blocks.values()) ?? session.asleep?.title ?? null
+  );
+}
+
+function firstPrompt(blocks: Iterable<EntryBlock>): string | null {
+  for (const block of blocks) {
+    if (block.kind === 'message' && block.role === 'user') {
+      const text = block.content
+        .map((part) => (part.type === 'text' ? part.text : ''))
+        .join(' ')
+        .replace(/\s+/gu, ' ')
+        .trim();
+      if (text) {
+        const short = text.slice(0, TITLE_LENGTH).replace(/[\uD800-\uDBFF]$/u, '');
+        return short === text ? text : `${short.trimEnd()}…`;
+      }
+    }
+  }
+  return null;
+}

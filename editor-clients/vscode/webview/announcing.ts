@@ -1,0 +1,38 @@
+import type { ChatState } from '../src/chat/messages.ts';
+import { element } from './element.ts';
+import { askedWords } from './strip.ts';
+
+/** Tells a screen reader what has happened: a turn's end, a new question. */
+export class Announcer {
+  readonly element = element('div', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
+
+  announce(before: ChatState | null, state: ChatState): void {
+    const words = before ? news(before, state) : [];
+    if (words.length > 0) {
+      this.element.textContent = words.join('. ');
+    }
+  }
+}
+
+/** What has happened between two states, in words. */
+export function news(before: ChatState, state: ChatState): string[] {
+  const known = new Set(
+    [...before.questions, ...before.elicitations].map((asked) => asked.requestId),
+  );
+  const asked = [...state.questions, ...state.elicitations]
+    .filter(({ requestId }) => !known.has(requestId))
+    .map((it) => askedWords(it, state));
+  const ended = state.sessions.flatMap((session) => {
+    const was = before.sessions.find((it) => it.sessionId === session.sessionId)?.status;
+    const worked = was === 'running' || was === 'requires_action';
+    if (!worked || session.status === 'running' || session.status === 'requires_action') {
+      return [];
+    }
+    const name = session.agent || 'The agent';
+    const other = session.sessionId === state.active ? '' : ` in “${session.title ?? ''}”`;
+    return session.status === 'dead'
+      ? [`${name} is gone${other}`]
+      : [`${name} ${session.stopReason === 'cancelled' ? 'was stopped' : 'has finished'}${other}`];
+  });
+  return [...asked, ...ended];
+}
