@@ -233,14 +233,18 @@ export class Service implements Disposable {
       return;
     }
     this.#offered = true;
-    await this.#tellOf(
-      reason,
-      base ? ['Make an Environment', 'Choose a Python', 'Never'] : ['Choose a Python', 'Show Log'],
-    );
+    const buttons = base
+      ? ['Make an Environment', 'Choose a Python', 'Never']
+      : ['Choose a Python', 'Show Log'];
+    await this.#does(await window.showWarningMessage(reason, ...buttons));
   }
 
+  /** Of all messages with buttons only errors stay until they are read. */
   async #tellOf(reason: string, buttons: string[]): Promise<void> {
-    const answer = await window.showWarningMessage(reason, ...buttons);
+    await this.#does(await window.showErrorMessage(reason, ...buttons));
+  }
+
+  async #does(answer: string | undefined): Promise<void> {
     switch (answer) {
       case 'Make an Environment':
       case 'Try Again':
