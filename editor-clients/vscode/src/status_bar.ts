@@ -163,10 +163,11 @@ export class StatusBar implements Disposable {
         : busy.length > 1
           ? ['loading~spin', `${busy.length} agents work`]
           : shown
-            ? ['loading~spin', `${agent} works`]
+            ? ['loading~spin', agent]
             : ['hubot', agent];
     item.text = `$(${icon}) ${words}`;
-    item.tooltip = asking.length > 0 ? 'Show what it asks.' : 'Show the conversation.';
+    const state = asking.length > 0 ? '' : busy.length > 0 ? 'At work. ' : 'Idle. ';
+    item.tooltip = asking.length > 0 ? 'Show what it asks.' : `${state}Show the conversation.`;
     item.command = asking.length > 0 ? 'acp.showQuestions' : 'acp.openChat';
     item.accessibilityInformation = { label: `${words}. ${item.tooltip}`, role: 'button' };
     item.show();

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+
+import type { Locator } from 'playwright-core';
+
+import { scenario, until, untilSame, type Workbench } from './harness/index.ts';
+
+const LINES = Array.from({ length: 200 }, (_, index) => `line_${index + 1} = ${index + 1}`);
+const FILES = {
+  'mine.py': 'mine = 1\n',
+  'one.py': `${LINES.join('\n')}\n`,
+  'two.py': `${LINES.join('\n')}\n`,
+};
+const TYPED = 'abcdefghi '.repeat(20);
+
+/** Keys that do something with the agent from wherever the focus is. */
+const KEYS = {
+  F1: ['acp.session.prompt', { text: '/read one.py:120', wait: false }],
+  F2: ['acp.session.prompt', { text: '/read two.py:60', wait: false }],
+  /** Asks, so that the agent is at line 200 until it is answered or cancelled. */
+  F3: ['acp.session.prompt', { text: '/edit two.py', wait: false }],
+  F4: ['acp.session.cancel', {}],
+} as const;
+const OPTIONS = {
+  files: FILES,
+  env: { ACP_DEMO_PACE: '0.5' },
+  settings: {
+    'terminal.integrated.commandsToSkipShell': ['acp.session.prompt', 'acp.session.cancel'],
+  },
+  keybindings: Object.entries(KEYS).map(([key, [command, args]]) => ({
+    key: `ctrl+${key.toLowerCase()}`,
+    command,
+    args,
+  })),
+};
+
+async function session(window: Workbench): Promise<void> {
+  await window.activated();
+  await until('a session has begun', async () => {
+    await window.command('ACP: New Session');
+    const dialog = window.page.locator('.monaco-dialog-box');
+    await eye(window).or(dialog).first().waitFor();
+    if (await dialog.isVisible()) {
+      // The sidecar is not there yet.
+      await window.page.keyboard.press('Escape');
+      return false;
+    }
+    return true;
+  });
+}
+
+async function press(window: Workbench, ...keys: (keyof typeof KEYS)[]): Promise<void> {
+  for (const key of keys) {
+    await window.page.keyboard.press(`Control+${key}`);
+  }
+}
+
+function eye(window: Workbench): Locator {
+  return window.page.locator('#acp-sidecar\\.acp-sidecar\\.acp\\.follow');
+}
+
+async function eyeSays(window: Workbench, words: string): Promise<void> {
+  await until(`the eye says "${words}"`, async () =>
+    (await eye(window).innerText()).includes(words),
+  );
+}
+
+/** The lines of a file behind which an agent's name stands, and what it says. */
+async function marks(window: Workbench, name: string): Promise<string> {
+  const lines = window.page.locator(
+    `.editor-group-container .monaco-editor[data-uri$="/${name}"] .view-line`,
+  );
+  const found = await lines.evaluateAll((all) =>
+    all.flatMap((line) =>
+      [...line.querySelectorAll('span')].flatMap((span) => {
+        const words = getComputedStyle(span, '::after').content;
+        return words.includes('●') ? [`${line.textContent} ${words.replaceAll('"', '')}`] : [];
+      }),
+    ),
+  );
+  return found.join('; ').replaceAll('\u00a0', ' ');
+}
+
+async function marked(window: Workbench, name: string, words: string): Promise<void> {
+  await untilSame(`the mark in ${name}`, words, () => marks(window, name));
+}
+
+/** Whether the ruler at the right of a file has something in the colour of the agents. */
+async function ruled(window: Workbench, name: string): Promise<boolean> {
+  return window.editors
+    .of(name)
+    .locator('canvas.decorationsOverviewRuler')
+    .evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const context = (canvas as HTMLCanvasElement).getContext('2d');
+      const { data } = context?.getImageData(0, 0, width, height) ?? { data: [] };
+      for (let at = 0; at + 3 < data.length; at += 4) {
+        const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(at, at + 4);
+        if (alpha > 200 && blue > 200 && green < 150 && red > 100) {
+          return true;
+        }
+      }
+      return false;
+    });
+}
+
+scenario(
+  'keys go where the user types while the agent is shown beside',
+  OPTIONS,
+  async (window) => {
+    const { editors, page } = window;
+    await window.openFile('mine.py');
+    await session(window);
+    await editors.place('mine.py');
+    await press(window, 'F1', 'F2', 'F1', 'F2', 'F3');
+    await page.keyboard.type(TYPED, { delay: 30 });
+    await untilSame(
+      'all keys have arrived',
+      TYPED,
+      async () => (await editors.lines('mine.py')).at(-1) ?? '',
+    );
+    await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    assert.deepEqual(
+      (await editors.tabs()).map(({ name, column, active, preview }) => ({
+        name,
+        column,
+        active,
+        preview,
+      })),
+      [
+        { name: 'mine.py', column: 1, active: true, preview: false },
+        { name: 'two.py', column: 2, active: false, preview: true },
+      ],
+    );
+    assert.ok(await ruled(window, 'two.py'), 'the ruler shows the place');
+    await eyeSays(window, 'two.py:200');
+    await window.screenshot('follow-light');
+    await press(window, 'F4');
+    await marked(window, 'two.py', '');
+
+    await window.command('Terminal: Create New Terminal');
+    const terminal = page.locator('.terminal-wrapper.active .xterm-helper-textarea');
+    await terminal.waitFor({ state: 'attached' });
+    await until('the terminal has the focus', () =>
+      terminal.evaluate((it) => it === document.activeElement),
+    );
+    await press(window, 'F1', 'F2', 'F3');
+    await page.keyboard.type('echo ', { delay: 20 });
+    await page.keyboard.type('x'.repeat(150), { delay: 20 });
+    await page.keyboard.type(' > typed.txt\n');
+    await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    assert.ok(await terminal.evaluate((it) => it === document.activeElement));
+    await window.screenshot('follow-terminal');
+    await press(window, 'F4');
+    await window.openFile('typed.txt');
+    await editors.reads('typed.txt', `${'x'.repeat(150)}\n`);
+
+    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'one.py' }).click();
+    await page.keyboard.press('F2');
+    const name = page.locator('.explorer-item-edited input');
+    await name.waitFor();
+    await press(window, 'F1', 'F2', 'F3');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('a_name_that_is_long_enough_for_the_agent_to_go_somewhere_else.py', {
+      delay: 50,
+    });
+    await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    assert.equal(
+      await name.inputValue(),
+      'a_name_that_is_long_enough_for_the_agent_to_go_somewhere_else.py',
+    );
+    assert.ok(await name.evaluate((it) => it === document.activeElement));
+    await page.keyboard.press('Escape');
+    await press(window, 'F4');
+  },
+);
