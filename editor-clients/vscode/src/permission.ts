@@ -15,7 +15,7 @@ import { formInShort, inShort } from './facts.ts';
 import type { Questions } from './questions.ts';
 
 /** Characters of a notification: it has one line, and its end is where the link is. */
-const MOST = 48;
+const MOST = 42;
 
 /** The chat, as far as it shows questions. */
 export interface Chat {
@@ -64,6 +64,12 @@ export class Permission implements Disposable {
       commands.registerCommand('acp.showQuestion', (requestId: unknown) =>
         typeof requestId === 'string' ? this.show(requestId) : asking.showAll(),
       ),
+      commands.registerCommand('acp.putQuestionAway', (requestId: unknown) => {
+        if (typeof requestId === 'string') {
+          this.#untell(requestId);
+          this.#putAway.add(requestId);
+        }
+      }),
     ];
   }
 
@@ -115,10 +121,12 @@ export class Permission implements Disposable {
   /** VS Code closes only the notifications of a progress from here. */
   #tell({ requestId, text }: Waits): void {
     const argument = encodeURIComponent(JSON.stringify([requestId]));
-    const link = `[Show…](command:acp.showQuestion?${argument})`;
+    const show = `[Show…](command:acp.showQuestion?${argument})`;
+    // A progress has no button to close it.
+    const later = `[Later](command:acp.putQuestionAway?${argument})`;
     const settled = new Promise<void>((resolve) => this.#told.set(requestId, resolve));
     void window.withProgress(
-      { location: ProgressLocation.Notification, title: `${text} — ${link}` },
+      { location: ProgressLocation.Notification, title: `${text} — ${show} ${later}` },
       () => settled,
     );
   }
