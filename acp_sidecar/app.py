@@ -214,7 +214,9 @@ class App:
     def _initialize(self, params: dict[str, Any]) -> None:
         self.features = ClientFeatures.of(params)
         self.documents.set_encoding(cast(Encoding, self._server.position_encoding))
-        self.documents.set_habits(Habits.of(self.features.client_name))
+        self.documents.set_habits(
+            Habits.of(self.features.client_name, reloads=self.features.reloads)
+        )
         self._take_settings(params.get("initializationOptions"), user=True)
         self._surfaces()
         if not self.features.permission:

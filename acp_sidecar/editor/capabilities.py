@@ -104,6 +104,11 @@ class ClientFeatures:
         return "userActivity" in self.sidecar
 
     @property
+    def reloads(self) -> bool:
+        """It loads a document without unsaved changes anew when its file changes."""
+        return "reloads" in self.sidecar
+
+    @property
     def user_edits(self) -> bool:
         """It tells by itself which of the user's edits are to pause following."""
         return "userEdits" in self.sidecar

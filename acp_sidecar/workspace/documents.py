@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from acp_sidecar.workspace.positions import (
     Encoding,
@@ -53,10 +53,14 @@ class Habits:
     buffer: without it, its changes count the last line as terminated all the same, and an
     edit that adds one leaves an empty line."""
 
+    reloads: bool = False
+    """A document without unsaved changes is loaded anew when its file changes, if not at
+    once. An edit instead would leave it unsaved, at odds with a file that says the same."""
+
     @classmethod
-    def of(cls, client_name: str | None) -> Habits:
+    def of(cls, client_name: str | None, *, reloads: bool = False) -> Habits:
         """Habits by ``clientInfo.name`` of the editor's ``initialize`` request."""
-        return _HABITS.get((client_name or "").lower(), cls())
+        return evolve(_HABITS.get((client_name or "").lower(), cls()), reloads=reloads)
 
 
 _HABITS: Final[Mapping[str, Habits]] = {

@@ -8,10 +8,10 @@ the text in our mirror of the document.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _STEPS_KEPT: Final = 16
 _BUSY: Final = 3
+_RELOAD: Final = 10
+"""So many times ``settle`` an editor that reloads by itself may take for it."""
 
 
 @frozen
@@ -91,9 +93,12 @@ class Buffers:
         )
 
     async def comes_to_say(self, uri: str, text: str) -> bool:
-        """Wait for the editor to bring a document to ``text`` by itself."""
+        """Wait for the editor to bring a document to ``text`` by itself: not for long, unless
+        it is known to do so and the user leaves the document alone."""
         with self._watch(uri, text) as watch:
-            return await watch.within(self._settle)
+            if await watch.within(self._settle) or not self._documents.habits.reloads:
+                return watch.has_shown
+            return await watch.within((_RELOAD - 1) * self._settle, while_still=True)
 
     async def edit(self, document: Document, text: str, label: str) -> str:
         """Have the editor turn a document into ``text``, and wait until it shows.
@@ -209,7 +214,7 @@ class Buffers:
         except ValueError:
             return False
 
-    @contextmanager
+    @contextlib.contextmanager
     def _watch(self, uri: str, text: str) -> Iterator[_Watch]:
         watch = _Watch(self._documents, uri, text)
         self._coming.append((uri, text))
@@ -230,12 +235,14 @@ class _Watch:
         self._uri = uri
         self._text = text
         self._shown = asyncio.Event()
+        self._moved = asyncio.Event()
         self._look()
 
     def happened(self, document: Document) -> None:
         if document is self._documents.get(self._uri):
             self.steps.append(document.text)
             self._look()
+            self._moved.set()
 
     def _look(self) -> None:
         document = self._documents.get(self._uri)
@@ -249,13 +256,14 @@ class _Watch:
     async def shown(self) -> None:
         await self._shown.wait()
 
-    async def within(self, seconds: float) -> bool:
-        try:
+    async def within(self, seconds: float, *, while_still: bool = False) -> bool:
+        """Whether the document comes to say the text in this time; with ``while_still`` the
+        wait ends with its first change, whatever that is."""
+        awaited = self._moved if while_still else self._shown
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._shown.wait()
-        except TimeoutError:
-            return False
-        return True
+                await awaited.wait()
+        return self.has_shown
 
 
 def _has_lone_cr(text: str) -> bool:

@@ -521,6 +521,39 @@ async def test_a_document_closed_and_opened_as_it_was_is_as_unsaved_as_before(
     assert path.read_text() == "other\n"
 
 
+async def test_an_editor_that_reloads_by_itself_may_take_its_time(
+    hand: Hand, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a.txt", LINES)
+    hand.documents.set_habits(Habits.of("An Editor", reloads=True))
+    files, buffer = hand.files(settle=0.05), hand.open(path)
+    hand.later(0.2, lambda: hand.reload(buffer))
+    await files.write(path, "the agent's\n")
+    assert (buffer.text, path.read_text(), hand.edits) == ("the agent's\n", "the agent's\n", [])
+
+
+async def test_an_editor_that_reloads_by_itself_is_not_waited_for_once_the_user_types(
+    hand: Hand, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a.txt", LINES)
+    hand.documents.set_habits(Habits.of("An Editor", reloads=True))
+    files, buffer = hand.files(settle=1.0), hand.open(path)
+    hand.later(1.1, lambda: hand.type(buffer, "two", "typed\n"))
+    async with asyncio.timeout(6):
+        await files.write(path, LINES.replace("four", "FOUR"))
+    assert buffer.text == LINES.replace("four", "FOUR").replace("two", "typed\ntwo")
+
+
+async def test_an_editor_that_says_it_reloads_and_does_not_is_brought_along(
+    hand: Hand, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a.txt", LINES)
+    hand.documents.set_habits(Habits.of("An Editor", reloads=True))
+    files, buffer = hand.files(settle=0.02), hand.open(path)
+    await files.write(path, "the agent's\n")
+    assert buffer.text == path.read_text() == "the agent's\n"
+
+
 async def test_a_document_that_was_reloaded_late_is_clean(hand: Hand, tmp_path: Path) -> None:
     path = say(tmp_path / "a.txt", LINES)
     files = hand.files()

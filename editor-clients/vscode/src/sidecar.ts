@@ -52,6 +52,7 @@ const ABILITIES = {
   openTerminal: true,
   selection: true,
   save: true,
+  reloads: true,
 };
 
 /** Seconds that a sidecar may take until it has answered `initialize`. */
