@@ -66,6 +66,7 @@ export class Login implements Disposable {
       );
       if (asked) {
         seen.add(asked.requestId);
+        void commands.executeCommand('acp.putQuestionAway', asked.requestId);
         void this.#asking.show(asked.requestId);
       }
     };

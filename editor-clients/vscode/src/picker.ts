@@ -39,6 +39,9 @@ export const BACK = Symbol('back');
  * @returns the choice, `BACK`, or null where the list was closed.
  */
 export function pick<T>(list: List<T>): Promise<T | typeof BACK | null> {
+  if (!list.stillOpen()) {
+    return Promise.resolve(null);
+  }
   const shown = window.createQuickPick<Row<T>>();
   const subscriptions: { dispose(): unknown }[] = [];
   shown.title = list.title;

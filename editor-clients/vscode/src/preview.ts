@@ -38,6 +38,8 @@ export class Previews implements Disposable {
       }),
       questions.onDidChange(() => this.#closeSettled()),
     ];
+    // Those of a window that was reloaded.
+    this.#closeSettled();
   }
 
   /** Opens all there is to see of a question; the first diff lies on top. */
@@ -62,6 +64,7 @@ export class Previews implements Disposable {
     const title = `${visible(name)} (${visible(question.agent)} asks)`;
     const options = { viewColumn: ViewColumn.Beside, preserveFocus: true, preview };
     await commands.executeCommand('vscode.diff', before, after, title, options);
+    this.#closeSettled();
   }
 
   /** Opens the whole command of a question. */
@@ -72,6 +75,7 @@ export class Previews implements Disposable {
     const uri = this.#keep(question, 'command.sh', visibleLines(question.command).join('\n'));
     const options = { viewColumn: ViewColumn.Beside, preserveFocus: true, preview: true };
     await window.showTextDocument(uri, options);
+    this.#closeSettled();
   }
 
   dispose(): void {
