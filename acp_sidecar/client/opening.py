@@ -164,6 +164,8 @@ class Opening:
                         raise _lost(error, cut_off) from error
                 raise
             self._earlier.remember(session)
+            # What an earlier sidecar has left for review.
+            session.review_soon()
             if cut_off is not None:
                 session.take_up(cut_off)
                 self._cut_offs.forget((running.name, agent_session_id))

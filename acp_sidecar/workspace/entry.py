@@ -165,6 +165,8 @@ class Changer:
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
         self._issued: Counter[str] = Counter()
+        self.taken: set[str] = set()
+        """Ids that an earlier process has given."""
 
     def clean(self, said: Said) -> State:
         """A file in which nothing is the agent's."""
@@ -262,9 +264,12 @@ class Changer:
 
     def _name(self, *parts: str) -> str:
         first = _digest((*parts, ""))
-        number = self._issued[first]
-        self._issued[first] += 1
-        return _digest((*parts, str(number))) if number else first
+        while True:
+            number = self._issued[first]
+            self._issued[first] += 1
+            name = _digest((*parts, str(number))) if number else first
+            if name not in self.taken:
+                return name
 
 
 def lines_of(said: FileText) -> list[str]:

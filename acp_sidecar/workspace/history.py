@@ -144,12 +144,14 @@ class History:
             before = [n for n, version in enumerate(versions) if version.since <= index]
             yield path, versions[before[-1] if before else 0 :]
 
-    def flush(self, *, urgent: bool = False) -> None:
-        """Write down what is not yet; ``urgent``: only if something of the agent's is."""
+    def flush(self, *, urgent: bool = False) -> bool:
+        """Write down what is not yet; ``urgent``: only if something of the agent's is. Whether
+        it was."""
         if urgent and not self._urgent:
-            return
+            return False
         self._append(self._records())
         self._shorten()
+        return True
 
     def _records(self) -> list[dict[str, Any]]:
         """What is not written down yet."""

@@ -40,6 +40,7 @@ from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
+from acp_sidecar.workspace.waiting import Waiting
 
 _AT_ONCE: Final = 200
 """Files that are looked at before others get their turn."""
@@ -78,6 +79,8 @@ class Ledger:
         self._tracked = Tracked(files, shelf, self)
         self._undo = Undo(self._tracked)
         self._history = History(checkpoints, shelf)
+        self._waiting = Waiting(None if checkpoints is None else checkpoints / "waiting")
+        self._shelf = shelf
         self._news = News()
         self._tracked.listen(self._history.happened)
         self._tracked.listen(self._news.happened)
@@ -85,7 +88,8 @@ class Ledger:
         self._lock = asyncio.Lock()
 
     def load(self) -> None:
-        """Read back the checkpoints of an earlier process, before the first prompt.
+        """Read back the checkpoints of an earlier process, and what waited for review when it
+        ended, before the first prompt.
 
         What has happened to the files since counts as the user's doing, unless that process
         ended while the agent was at work.
@@ -93,6 +97,8 @@ class Ledger:
         history, tracked = self._history, self._tracked
         history.load()
         tracked.turn = history.checkpoints[-1].turn if history.checkpoints else 0
+        waiting = self._waiting.restore(history.versions, tracked.changer, self._shelf)
+        who: Who = "agent" if history.turn_open else "user"
         for path, versions in tuple(history.versions.items()):
             entry = tracked.touch(path) if self._within(path) else None
             if entry is None:
@@ -100,16 +106,18 @@ class Ledger:
                 continue
             entry.by_agent = any(version.who == "agent" for version in versions)
             try:
+                if path in waiting:
+                    now = entry.state.now.get()
+                    entry.state = tracked.changer.moved(path, waiting[path], now, who)
                 moved = not same(versions[-1].kept.get(), entry.state.now.get())
             except FileProblem:
                 moved = True
             if moved:
-                who: Who = "agent" if history.turn_open else "user"
                 history.happened(entry, State(versions[-1].kept), who)
 
     def close(self) -> None:
-        """The session is over: its baselines go, its checkpoints stay."""
-        self._history.flush()
+        """The session is over: its baselines go, its checkpoints stay, and what waits."""
+        self._flush()
         if self._baselines is not None:
             self._baselines.close()
 
@@ -128,6 +136,7 @@ class Ledger:
         tracked.turn += 1
         tracked.in_turn = True
         self._history.checkpoint(Checkpoint(token_hex(6), tracked.turn, time, label))
+        self._waiting.write(tracked.entries.values())
         self._news.clear()
         for path in self._files.open_paths():
             if self._within(path):
@@ -139,6 +148,7 @@ class Ledger:
         self._tracked.join_moves()
         self._tracked.in_turn = False
         self._history.turn_over()
+        self._waiting.write(self._tracked.entries.values())
 
     def touch(self, path: Path) -> None:
         """The session hears of a file: remember what it says, should that not be known."""
@@ -169,6 +179,7 @@ class Ledger:
                 part := keep(entry, [id_ for id_ in ids if id_ not in waited])
             ):
                 self._undo.done([part])
+                self._flush()
 
     def diff_reported(self, path: Path, old_text: str | None, new_text: str) -> None:
         """The agent reports a change of a file.
@@ -203,7 +214,7 @@ class Ledger:
                     tracked.observe(entry, by_agent=tracked.in_turn)
             tracked.unkept.observe(by_agent=tracked.in_turn)
             tracked.join_moves()
-            self._history.flush(urgent=True)
+            self._flush(urgent=True)
         return later
 
     def _unclear(self, path: Path) -> bool:
@@ -283,6 +294,7 @@ class Ledger:
             if hunk_id is None:
                 self._tracked.let_go(path)
             self._undo.done(parts)
+            self._flush()
             return Reviewed(kept=_ids(parts))
 
     async def revert(self, path: Path | None = None, hunk_id: str | None = None) -> Reviewed:
@@ -303,7 +315,7 @@ class Ledger:
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.taken_back(part)
-            self._history.flush()
+            self._flush()
             return _reviewed(outcome)
 
     async def delete(self, files: Iterable[EditedFile]) -> Reviewed:
@@ -319,7 +331,7 @@ class Ledger:
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.taken_back(part)
-            self._history.flush()
+            self._flush()
             return _reviewed(outcome)
 
     async def undo(self) -> Reviewed:
@@ -331,7 +343,7 @@ class Ledger:
             outcome = await self._undo.undo()
             for part in outcome.parts:
                 self._news.undone(part)
-            self._history.flush()
+            self._flush()
             return _reviewed(outcome)
 
     async def restore(self, checkpoint_id: str) -> Reviewed:
@@ -351,7 +363,7 @@ class Ledger:
             self._undo.done(outcome.parts)
             for part in outcome.parts:
                 self._news.edited(part.entry.path, part.pre.now, part.entry.state.now)
-            self._history.flush()
+            self._flush()
             return _reviewed(outcome)
 
     async def foresee(self, checkpoint_id: str) -> tuple[list[Foreseen], Reviewed]:
@@ -368,6 +380,11 @@ class Ledger:
             return found, _reviewed(outcome)
 
     # --- how --------------------------------------------------------------------------------
+
+    def _flush(self, *, urgent: bool = False) -> None:
+        """Write down what outlives us; ``urgent``: only if something of the agent's is new."""
+        if self._history.flush(urgent=urgent):
+            self._waiting.write(self._tracked.entries.values())
 
     def _chosen(
         self, path: Path | None, hunk_id: str | None

@@ -494,3 +494,37 @@ async def test_the_demo_agent_comes_through_a_reload_in_the_middle_of_its_turn(
             "stopReason": "refusal"
         }
         await editor.close()
+
+
+async def test_what_waits_for_review_waits_on_after_a_reload(
+    puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    """Killed in the middle of a turn: what the agent has written by then, and the last word of
+    it that nobody has looked at."""
+    path = ws / "a.txt"
+    path.write_text("one\ntwo\nthree\nfour\nfive\n")
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        await editor.execute("acp.session.new")
+        await begin(editor, puppet, text="work")
+        await puppet.read(path)
+        await puppet.write(path, "ONE\ntwo\nthree\nfour\nFIVE\n")
+        kept, left = (await editor.execute("acp.review.list"))[0]["hunks"]
+        await editor.execute("acp.review.keep", hunkId=kept["id"])
+        await on_disk(editor, tmp_path)
+        path.write_text("ONE\ntwo\nTHREE\nfour\nFIVE\n")
+        await killed(editor)
+    history(puppet, "work")
+    async with editing() as editor:
+        can = capabilities(changes=True)
+        await editor.initialize(ws, settings=settings, can=can)
+        await editor.execute("acp.session.load", agentSessionId="S1")
+        told = await editor.nth("acp/changes")
+        changes = await editor.execute("acp.review.list")
+        assert changes == told["changes"]
+        third, fifth = changes[0]["hunks"]
+        assert (third["after"], fifth["id"]) == ({"start": 2, "lines": 1}, left["id"])
+        done = await editor.execute("acp.review.revert")
+        assert (len(done["reverted"]), done["conflicts"]) == (2, [])
+        assert path.read_text() == "ONE\ntwo\nthree\nfour\nfive\n"
+        await editor.close()

@@ -388,14 +388,36 @@ class AnyOrder(RuleBasedStateMachine):
             self.kept = self.kept or what == "keep"
         return done
 
+    @rule(killed=st.booleans())
+    def another_process_goes_on(self, killed: bool) -> None:
+        if not killed:
+            self.ledger.end_turn()
+        self.restart(killed=killed)
+        self.begin_turn()
+
+    def restart(self, *, killed: bool = False) -> None:
+        """What waits for review waits on, by the same ids. Of a process that was killed what
+        the user did last is seen as one change."""
+        self.refresh()
+        left = self.by_uri()
+        if not killed:
+            self.ledger.close()
+        self.ledger = self.new_ledger()
+        self.ledger.load()
+        self.refresh()
+        if not killed:
+            assert self.by_uri() == left
+        else:
+            assert self.by_uri().keys() <= left.keys()
+
+    def by_uri(self) -> dict[str, Any]:
+        return {change.uri: change.to_json() for change in self.ledger.changes()}
+
     @rule(which=places, undone=st.booleans(), restarted=st.booleans())
     def restore(self, which: float, undone: bool, restarted: bool) -> None:
         if restarted:
             self.ledger.end_turn()
-            self.ledger.close()
-            self.ledger = self.new_ledger()
-            self.ledger.load()
-            self.kept = True
+            self.restart()
         self.refresh()
         checkpoints = self.ledger.checkpoints()
         assert [each.id for each in checkpoints] == list(self.moments)
