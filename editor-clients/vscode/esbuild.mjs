@@ -2,12 +2,17 @@
 import { context } from 'esbuild';
 import { argv } from 'node:process';
 
+import { writeNotices } from './notices.mjs';
+
 const production = argv.includes('--production');
 const common = {
   bundle: true,
   minify: production,
   sourcemap: production ? false : 'linked',
   logLevel: 'warning',
+  // They stand in a file of their own.
+  legalComments: 'none',
+  metafile: true,
 };
 const builds = await Promise.all([
   context({
@@ -33,6 +38,10 @@ const builds = await Promise.all([
 if (argv.includes('--watch')) {
   await Promise.all(builds.map((build) => build.watch()));
 } else {
-  await Promise.all(builds.map((build) => build.rebuild()));
+  const results = await Promise.all(builds.map((build) => build.rebuild()));
+  writeNotices(
+    results.map(({ metafile }) => metafile),
+    'dist/THIRD-PARTY-NOTICES.txt',
+  );
   await Promise.all(builds.map((build) => build.dispose()));
 }

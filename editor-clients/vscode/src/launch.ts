@@ -111,7 +111,7 @@ function missing(base: Python, wheel: Wheel): Found {
       : `${interpreter.command} has version ${sidecar} of the sidecar; ${wheel.version} is needed`;
   return {
     kind: 'missing',
-    reason: `Agents are run by the sidecar, a Python program that comes with this extension. ${lack}.`,
+    reason: `Agents are run by the sidecar, a Python program that comes with this extension. ${lack}; it can have an environment of its own.`,
     base,
   };
 }
