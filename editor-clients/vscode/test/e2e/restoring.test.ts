@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+
+import { kill, scenario, until } from './harness/index.ts';
+
+const FILES = { 'greeting.py': 'def greet(name):\n    return "Hello " + name\n' };
+const OPTIONS = { files: FILES, env: { ACP_DEMO_PACE: '0.1' } };
+
+scenario('a conversation is there again after a reload, and goes on', OPTIONS, async (window) => {
+  await window.activated();
+  await window.chat.prompt('/read greeting.py');
+  const tab = window.chat.frame.getByRole('tab', { name: /read greeting/ });
+  await tab.waitFor();
+  await until('the turn is over', async () =>
+    ((await tab.getAttribute('aria-label')) ?? '').includes('idle'),
+  );
+
+  await window.reload();
+  await window.chat.open();
+  await window.chat.says('/read greeting.py');
+  await until('the session is open', async () =>
+    ((await tab.getAttribute('aria-label')) ?? '').includes('idle'),
+  );
+  assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+  await window.screenshot('restored');
+
+  await window.chat.prompt('/read again.py');
+  await window.chat.says('/read again.py');
+});
+
+scenario('a conversation outlives the sidecar', OPTIONS, async (window) => {
+  await window.activated();
+  await window.chat.prompt('/read greeting.py');
+  const tab = window.chat.frame.getByRole('tab', { name: /read greeting/ });
+  const idle = async () => ((await tab.getAttribute('aria-label')) ?? '').includes('idle');
+  await until('the turn is over', idle);
+  const sidecar = () => window.server.processes('acp_sidecar serve')[0];
+  const first = await until('the sidecar runs', sidecar);
+  kill(first.pid, 'SIGKILL');
+  await until('another sidecar runs', () => {
+    const pid = sidecar()?.pid;
+    return pid !== undefined && pid !== first.pid;
+  });
+  await until('the session is open again', idle);
+  await window.chat.prompt('/read again.py');
+  await window.chat.says('/read again.py');
+  assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+});
