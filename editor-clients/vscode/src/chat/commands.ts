@@ -54,7 +54,9 @@ export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposab
         await chat.close(sessions.active);
       }
     }),
-    register('acp.showHistory', () => showHistory(parts)),
+    register('acp.showHistory', () =>
+      showHistory(parts, (session, unsent) => chat.putBack(session, unsent)),
+    ),
     register('acp.cancelTurn', async () => {
       const sessionId = sessions.active?.sessionId;
       if (sessionId) {

@@ -8,6 +8,7 @@ import {
 } from 'vscode';
 
 import type { EarlierSession, OpenedSession } from '../protocol.ts';
+import type { Session } from '../sessions.ts';
 import { showError } from './actions.ts';
 import { ago } from './ago.ts';
 import type { ChatParts } from './sources.ts';
@@ -28,15 +29,22 @@ const DELETE: QuickInputButton = {
   tooltip: 'Delete the session for good',
 };
 
-/** Shows an agent's earlier sessions, page by page, and opens the chosen one. */
-export async function showHistory(parts: ChatParts): Promise<void> {
+/** Takes the prompts of a session that were never sent, to show them to the user. */
+type PutBack = (session: Session, unsent: NonNullable<OpenedSession['unsent']>) => void;
+
+/**
+ * Shows an agent's earlier sessions, page by page, and opens the chosen one.
+ *
+ * @param putBack What becomes of the prompts that were waiting when it was cut off.
+ */
+export async function showHistory(parts: ChatParts, putBack: PutBack): Promise<void> {
   const agent = await chooseAgent(parts, 'The agent whose sessions are shown');
   if (agent === null) {
     return;
   }
   const cwd = await folder();
   if (cwd !== null) {
-    new History(parts, agent, cwd).show();
+    new History(parts, agent, cwd, putBack).show();
   }
 }
 
@@ -61,16 +69,18 @@ class History {
   readonly #parts: ChatParts;
   readonly #agent: string;
   readonly #cwd: string;
+  readonly #putBack: PutBack;
   readonly #pick = window.createQuickPick<Row>();
   readonly #subscriptions: Disposable[];
   #earlier: EarlierSession[] = [];
   #cursor: string | null = null;
   #open = true;
 
-  constructor(parts: ChatParts, agent: string, cwd: string) {
+  constructor(parts: ChatParts, agent: string, cwd: string, putBack: PutBack) {
     this.#parts = parts;
     this.#agent = agent;
     this.#cwd = cwd;
+    this.#putBack = putBack;
     this.#pick.title = `Earlier sessions with ${agent}`;
     this.#pick.placeholder = 'Looking for sessions …';
     this.#pick.matchOnDescription = true;
@@ -168,7 +178,8 @@ class History {
             cwd: where,
           }),
       );
-      sessions.opened(opened, where);
+      const session = sessions.opened(opened, where);
+      this.#putBack(session, opened.unsent ?? []);
     } catch (error) {
       await showError(error);
     }
