@@ -66,7 +66,12 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
       canSelectMany: true,
       showCollapseAll: true,
     });
-    this.#subscriptions = [this.view, review.onDidChange(() => this.#later())];
+    this.#subscriptions = [
+      this.view,
+      review.onDidChange(() => this.#later()),
+      // A hunk is called like its text, which the user may go on writing.
+      workspace.onDidSaveTextDocument(({ uri }) => this.#renamed(uri)),
+    ];
     this.#refresh();
   }
 
@@ -192,6 +197,16 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
     }
     this.#nodes.set(row.id, row);
     return row;
+  }
+
+  #renamed(uri: Uri): void {
+    const rows = this.#review
+      .of(uri)
+      .map(({ session, change }) => this.#nodes.get(fileNode(session, change).id))
+      .filter((row) => row !== undefined);
+    if (rows.length > 0) {
+      this.#changed.fire(rows);
+    }
   }
 
   #later(): void {

@@ -200,9 +200,9 @@ function gutterStyle(look: Look): DecorationRenderOptions {
     rangeBehavior: DecorationRangeBehavior.ClosedClosed,
     overviewRulerColor: new ThemeColor(`acp.${HUES[look]}Marker`),
     overviewRulerLane: OverviewRulerLane.Left,
-    gutterIconSize: '100% 100%',
-    dark: { gutterIconPath: Uri.parse(gutterIcon(look, dark)) },
-    light: { gutterIconPath: Uri.parse(gutterIcon(look, light)) },
+    // Bars of neighbouring lines are to touch.
+    dark: { gutterIconPath: Uri.parse(gutterIcon(look, dark)), gutterIconSize: '100% 100%' },
+    light: { gutterIconPath: Uri.parse(gutterIcon(look, light)), gutterIconSize: '100% 100%' },
   };
 }
 

@@ -1,4 +1,11 @@
-import { type Disposable, type Event, EventEmitter, ProgressLocation, window } from 'vscode';
+import {
+  commands,
+  type Disposable,
+  type Event,
+  EventEmitter,
+  ProgressLocation,
+  window,
+} from 'vscode';
 
 import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions.ts';
@@ -106,6 +113,7 @@ export class Steps implements Disposable {
   #tell(step: Step, outcome: ReviewStep, sessions: string[]): void {
     if (step !== 'undo' && didSomething(outcome) && sessions.length > 0) {
       this.#steps.push(sessions);
+      void commands.executeCommand('setContext', 'acp.hasReviewed', true);
     }
     const { text, isPartial } = report(step, outcome);
     if (isPartial) {
