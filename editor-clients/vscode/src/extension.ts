@@ -58,7 +58,9 @@ export function activate(context: ExtensionContext): void {
   saveForAgents(sidecar);
   context.subscriptions.push(log, sidecar, sessions, restoring, service, agents, chat);
   context.subscriptions.push(...registerChatCommands(chat, parts));
-  context.subscriptions.push(...registerFollow(context.extensionUri, sidecar, sessions));
+  context.subscriptions.push(
+    ...registerFollow(context.extensionUri, sidecar, sessions, () => chat.hasFocus),
+  );
   context.subscriptions.push(questions, forms, previews, permission, login, terminals);
   context.subscriptions.push(...registerReview(sidecar, sessions));
   context.subscriptions.push(commands.registerCommand('acp.showLog', () => log.show()));

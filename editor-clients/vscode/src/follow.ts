@@ -81,10 +81,10 @@ export class Follow implements Disposable {
           this.#marks.keep(new Set());
         }
       }),
-      workspace.onDidChangeTextDocument(({ document }) => {
-        const mark = this.#place && this.#marks.get(this.#place.sessionId);
-        if (mark && mark.line !== null && document === this.#editor?.document) {
-          this.scrolling.moved(mark.line);
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && document === this.#editor?.document) {
+          // Lines that come in above move what can be seen.
+          void this.quietly(() => Promise.resolve());
         }
       }),
     ];
@@ -206,7 +206,7 @@ export class Follow implements Disposable {
     if (range) {
       editor.revealRange(range, TextEditorRevealType.InCenter);
     }
-    this.scrolling.revealed(line, null);
+    this.scrolling.revealed(scrollsSmoothly() ? line : null);
     const agent = this.#sessions.get(place.sessionId)?.agent ?? '';
     this.#marks.put(place.sessionId, { uri, line, agent, kind: place.kind });
     if (group) {
@@ -281,6 +281,10 @@ export function uriOf(tab: Tab): string | null {
 
 function groupAt(column: number | undefined): TabGroup | null {
   return window.tabGroups.all.find((group) => group.viewColumn === column) ?? null;
+}
+
+function scrollsSmoothly(): boolean {
+  return workspace.getConfiguration('editor').get('smoothScrolling', false);
 }
 
 function previews(): boolean {

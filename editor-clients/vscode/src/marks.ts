@@ -68,10 +68,6 @@ export class Marks implements Disposable {
     this.#drawAll();
   }
 
-  get(sessionId: string): Mark | undefined {
-    return this.#marks.get(sessionId);
-  }
-
   remove(sessionId: string): void {
     if (this.#marks.delete(sessionId)) {
       this.#drawAll();

@@ -5,22 +5,17 @@ export interface Seen {
 }
 
 /**
- * Tells the user's scrolling from our own, which always goes towards the place that is shown:
- * in one step, or in many where VS Code scrolls smoothly.
+ * Tells the user's scrolling from our own. Ours is over when {@link settle} is called, but where
+ * VS Code scrolls smoothly: there it goes on towards the place that is shown.
  */
 export class Scrolling {
-  #line: number | null = null;
+  #towards: number | null = null;
   #seen: Seen | null = null;
 
-  /** A place was shown, at a line or at none. */
-  revealed(line: number | null, seen: Seen | null): void {
-    this.#line = line;
-    this.#seen = seen;
-  }
-
-  /** The line of the place has moved with the text. */
-  moved(line: number): void {
-    this.#line = line;
+  /** A place is shown: at a line that is scrolled to smoothly, or with null in one step. */
+  revealed(towards: number | null): void {
+    this.#towards = towards;
+    this.#seen = null;
   }
 
   /** Takes what can be seen now for our own doing. */
@@ -36,7 +31,9 @@ export class Scrolling {
     if (before === null || before.first === seen.first) {
       return false;
     }
-    return this.#line === null || distance(seen, this.#line) > distance(before, this.#line);
+    return (
+      this.#towards === null || distance(seen, this.#towards) > distance(before, this.#towards)
+    );
   }
 }
 

@@ -156,5 +156,8 @@ const root = document.getElementById('chat');
 if (root) {
   const chat = new Chat(root);
   window.addEventListener('message', (event: MessageEvent<ToChat>) => chat.receive(event.data));
+  window.addEventListener('focus', () => send({ type: 'focus', has: true }));
+  window.addEventListener('blur', () => send({ type: 'focus', has: false }));
   send({ type: 'ready' });
+  send({ type: 'focus', has: document.hasFocus() });
 }

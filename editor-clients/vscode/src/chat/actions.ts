@@ -46,6 +46,7 @@ export class Actions {
     const { sidecar, sessions, questions, forms, terminals } = this.#parts;
     switch (message.type) {
       case 'ready':
+      case 'focus':
         return undefined;
       case 'prompt':
         return this.#prompt(message);

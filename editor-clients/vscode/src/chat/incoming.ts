@@ -58,6 +58,7 @@ const MESSAGES: Record<FromChat['type'], Check> = {
   showHistory: shape({}),
   openChanges: shape(session),
   toggleFollow: shape({}),
+  focus: shape({ has: (value) => typeof value === 'boolean' }),
   addFiles: shape({ uris: listOf(text) }),
   draft: shape({ sessionId: optional(text), draft }),
   run: shape({ command: (value) => CHAT_COMMANDS.some((command) => command === value) }),

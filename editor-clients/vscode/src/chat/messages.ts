@@ -134,6 +134,8 @@ export type FromChat =
   | { type: 'showHistory' }
   | { type: 'openChanges'; sessionId: string }
   | { type: 'toggleFollow' }
+  /** The user's keys go to the chat, or no longer do. */
+  | { type: 'focus'; has: boolean }
   /** Files that were dropped on the prompt, to be named in it. */
   | { type: 'addFiles'; uris: string[] }
   | { type: 'draft'; sessionId: string | null; draft: Draft }

@@ -41,6 +41,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   readonly #names = new Map<string, string>();
   readonly #shown = new EventEmitter<undefined>();
   #lastShown: string | null = null;
+  #focused = false;
 
   /** Starts sessions. */
   readonly starting: Starting;
@@ -111,6 +112,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     view.onDidDispose(() => {
       if (this.#view === view) {
         this.#view = null;
+        this.#focused = false;
         this.#ready = false;
         this.#batch.setOpen(false);
         this.#tellShown();
@@ -157,6 +159,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
     return this.#view?.visible ? (this.#parts.sessions.active?.sessionId ?? null) : null;
   }
 
+  /** Whether the user's keys go to the chat. */
+  get hasFocus(): boolean {
+    return this.#focused && this.#view?.visible === true;
+  }
+
   /** Another session is seen, or none any more. */
   get onDidChangeShown(): Event<undefined> {
     return this.#shown.event;
@@ -192,6 +199,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
       this.#parts.log.warn(`The chat said what nobody understands: ${brief(message)}`);
     } else if (known.type === 'ready') {
       this.#begin();
+    } else if (known.type === 'focus') {
+      this.#focused = known.has;
     } else {
       void this.#actions.run(known);
     }

@@ -1,47 +1,45 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Scrolling } from '../../src/scrolling.ts';
+import { type Seen, Scrolling } from '../../src/scrolling.ts';
 
-function shown(line: number | null, first: number, last: number): Scrolling {
+function shown(towards: number | null, seen: Seen | null): Scrolling {
   const scrolling = new Scrolling();
-  scrolling.revealed(line, { first, last });
+  scrolling.revealed(towards);
+  scrolling.settle(seen);
   return scrolling;
 }
 
-test('a scroll away from the place is the user’s, by one line too', () => {
-  assert.equal(shown(50, 40, 60).isUsers({ first: 41, last: 61 }), true);
-  assert.equal(shown(50, 40, 60).isUsers({ first: 39, last: 59 }), true);
-  assert.equal(shown(2, 0, 20).isUsers({ first: 1, last: 21 }), true);
+test('a scroll by one line is the user’s, up and down', () => {
+  assert.equal(shown(null, { first: 40, last: 60 }).isUsers({ first: 41, last: 61 }), true);
+  assert.equal(shown(null, { first: 40, last: 60 }).isUsers({ first: 39, last: 59 }), true);
+});
+
+test('also where the text ends above the end of the editor', () => {
+  assert.equal(shown(null, { first: 180, last: 200 }).isUsers({ first: 182, last: 200 }), true);
 });
 
 test('smooth scrolling towards the place is ours, what comes after it is not', () => {
-  const scrolling = shown(100, 0, 20);
+  const scrolling = shown(100, { first: 0, last: 20 });
   for (const first of [10, 40, 70, 88, 90]) {
     assert.equal(scrolling.isUsers({ first, last: first + 20 }), false);
   }
   assert.equal(scrolling.isUsers({ first: 93, last: 113 }), true);
 });
 
+test('the next place is scrolled to anew', () => {
+  const scrolling = shown(100, { first: 0, last: 20 });
+  scrolling.revealed(10);
+  assert.equal(scrolling.isUsers({ first: 90, last: 110 }), false);
+  assert.equal(scrolling.isUsers({ first: 0, last: 20 }), false);
+});
+
 test('an editor that grows or shrinks was not scrolled', () => {
-  const scrolling = shown(50, 40, 60);
+  const scrolling = shown(null, { first: 40, last: 60 });
   assert.equal(scrolling.isUsers({ first: 40, last: 45 }), false);
   assert.equal(scrolling.isUsers({ first: 40, last: 80 }), false);
 });
 
-test('lines that come in above move the place and what is seen alike', () => {
-  const scrolling = shown(50, 40, 60);
-  scrolling.moved(55);
-  assert.equal(scrolling.isUsers({ first: 45, last: 65 }), false);
-  assert.equal(scrolling.isUsers({ first: 48, last: 68 }), true);
-});
-
-test('without a line every scroll is the user’s', () => {
-  assert.equal(shown(null, 0, 20).isUsers({ first: 3, last: 23 }), true);
-});
-
 test('what is seen first of all is taken as it is', () => {
-  const scrolling = new Scrolling();
-  scrolling.revealed(50, null);
-  assert.equal(scrolling.isUsers({ first: 40, last: 60 }), false);
+  assert.equal(shown(null, null).isUsers({ first: 40, last: 60 }), false);
 });
