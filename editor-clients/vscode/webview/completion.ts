@@ -27,10 +27,9 @@ export class CompletionList {
     this.#field = field;
     this.#send = send;
     this.#changed = changed;
-    field.setAttribute('role', 'combobox');
     field.setAttribute('aria-autocomplete', 'list');
+    field.setAttribute('aria-haspopup', 'listbox');
     field.setAttribute('aria-controls', 'completion');
-    field.setAttribute('aria-expanded', 'false');
   }
 
   get open(): boolean {
@@ -62,7 +61,6 @@ export class CompletionList {
     }
     this.element.replaceChildren(...items.map((item, index) => this.#row(item, index)));
     this.element.hidden = false;
-    this.#field.setAttribute('aria-expanded', 'true');
     this.#move(
       Math.max(
         items.findIndex((item) => item.label === kept),
@@ -76,7 +74,6 @@ export class CompletionList {
     this.#items = [];
     this.element.hidden = true;
     this.element.replaceChildren();
-    this.#field.setAttribute('aria-expanded', 'false');
     this.#field.removeAttribute('aria-activedescendant');
   }
 

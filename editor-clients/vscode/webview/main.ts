@@ -16,7 +16,7 @@ class Chat {
   readonly #announcer = new Announcer();
   readonly #sent = new Sent();
   readonly #header = new Header(send);
-  readonly #conversation = element('main', {
+  readonly #conversation = element('div', {
     class: 'conversation',
     id: 'conversation',
     role: 'tabpanel',

@@ -1,30 +1,123 @@
 import assert from 'node:assert/strict';
 
-import { scenario, until } from './harness/index.ts';
+import { scenario, until, type Workbench } from './harness/index.ts';
 
 const FILES = {
   'greeting.py': 'def greet(name):\n    return "Hello " + name\n',
-  'src/other.py': 'x = 1\n',
+  'src/my notes.md': '# Notes\n',
 };
-const ENV = { ACP_DEMO_PACE: '0.1' };
+
+/** What the tabs of the sessions say, to who cannot see them. */
+async function tabs({ chat }: Workbench): Promise<string[]> {
+  const all = await chat.frame.getByRole('tab').all();
+  return Promise.all(all.map(async (tab) => (await tab.getAttribute('aria-label')) ?? ''));
+}
+
+async function untilTab(window: Workbench, like: RegExp): Promise<void> {
+  await until(`a tab is like ${String(like)}`, async () =>
+    (await tabs(window)).some((label) => like.test(label)),
+  );
+}
 
 scenario(
-  'a prompt begins a session, and its answer streams in',
-  { files: FILES, env: ENV },
+  'a prompt begins a session; commands, files and modes are suggested',
+  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
   async (window) => {
-    await window.activated();
-    await window.showView('Agents');
-    const chat = window.webview();
-    const prompt = chat.getByRole('combobox', { name: 'Prompt' });
-    await prompt.click();
-    await window.screenshot('empty');
-    await prompt.pressSequentially('/read greeting.py');
-    await prompt.press('Enter');
-    await chat.getByRole('tab', { name: /read greeting/ }).waitFor();
-    await until('the turn is over', async () =>
-      ((await chat.getByRole('tab').getAttribute('aria-label')) ?? '').includes('idle'),
+    const { chat } = window;
+    await chat.open();
+    await chat.frame.getByRole('heading', { name: 'What shall be done?' }).waitFor();
+    await window.screenshot('chat-empty');
+    await chat.prompt('/show');
+    await untilTab(window, /^\/show, demo, idle/);
+    await chat.says('The end.');
+
+    await chat.field.pressSequentially('/re');
+    const suggestions = chat.frame.getByRole('listbox', { name: 'Suggestions' });
+    await suggestions.getByRole('option').first().waitFor();
+    await window.screenshot('chat-completion');
+    assert.match((await suggestions.getByRole('option').first().textContent()) ?? '', /^\/read/);
+    await chat.field.press('Tab');
+    assert.equal(await chat.field.inputValue(), '/read ');
+    await chat.field.pressSequentially('@notes');
+    const file = suggestions.getByRole('option', { name: /my notes\.md/ });
+    await file.waitFor();
+    await file.click();
+    assert.equal(await chat.field.inputValue(), '/read @"src/my notes.md"');
+    await chat.field.press('Enter');
+    await chat.frame.getByText('Read my notes.md').waitFor();
+
+    await chat.frame.getByRole('button', { name: /^Mode: Ask before each edit/ }).click();
+    await chat.frame.getByRole('option', { name: /^Edit without asking/ }).click();
+    await chat.frame.getByRole('button', { name: 'Mode: Edit without asking' }).waitFor();
+  },
+);
+
+scenario(
+  'prompts wait while a turn runs, and the turn can be stopped',
+  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
+  async (window) => {
+    const { chat } = window;
+    await chat.open();
+    await chat.prompt('/wait 60');
+    await untilTab(window, /at work/);
+    await chat.prompt('/read greeting.pi');
+    const waiting = chat.frame.getByRole('list', { name: 'Waiting prompts' });
+    await waiting.getByText('/read greeting.pi').waitFor();
+    await chat.prompt('/create dropped');
+    await waiting.getByText('/create dropped').waitFor();
+    await window.screenshot('chat-queue');
+
+    await waiting.getByRole('button', { name: /^Edit .*greeting\.pi/ }).click();
+    const edited = waiting.getByRole('textbox', { name: 'Waiting prompt' });
+    await edited.press('Backspace');
+    await edited.pressSequentially('y');
+    await edited.press('Enter');
+    await waiting.getByText('/read greeting.py').waitFor();
+    await waiting.getByRole('button', { name: /^Drop .*dropped/ }).click();
+    await waiting.getByText('/create dropped').waitFor({ state: 'hidden' });
+
+    await chat.frame.getByRole('button', { name: 'Stop the turn' }).click();
+    await chat.frame.getByText('Read greeting.py').waitFor();
+    await untilTab(window, /idle/);
+  },
+);
+
+scenario(
+  'a second session has a prompt of its own; what is typed outlives a reload; history opens again',
+  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
+  async (window) => {
+    const { chat } = window;
+    await chat.open();
+    await chat.prompt('/read greeting.py');
+    await untilTab(window, /^\/read greeting\.py, demo, idle/);
+    await chat.field.pressSequentially('for the first');
+    await window.command('ACP: New Session');
+    await untilTab(window, /^New session with demo/);
+    await until('the prompt is empty', async () => (await chat.field.inputValue()) === '');
+    await chat.field.pressSequentially('for the second');
+    await chat.frame.getByRole('tab', { name: /^\/read/ }).click();
+    await until(
+      'the first prompt is back',
+      async () => (await chat.field.inputValue()) === 'for the first',
     );
-    await window.screenshot('prompt');
-    assert.equal(await prompt.inputValue(), '');
+    // What is typed is kept a moment later: as it is when the prompt loses the focus.
+    await window.command('ACP: Show Log');
+    await window.reload();
+    await chat.open();
+    await until(
+      'the prompt is as it was',
+      async () => (await chat.field.inputValue()) === 'for the first',
+    );
+    await chat.frame.getByText('Read greeting.py').waitFor();
+
+    await window.command('ACP: Close Session');
+    await until(
+      'it is closed',
+      async () => !(await tabs(window)).some((it) => it.startsWith('/read')),
+    );
+    await chat.frame.getByRole('button', { name: 'Earlier sessions' }).click();
+    await window.quickPick.titled(/Earlier sessions with demo/);
+    await window.quickPick.choose('/read greeting.py');
+    await chat.frame.getByText('Read greeting.py').waitFor();
   },
 );

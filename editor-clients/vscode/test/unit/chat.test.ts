@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+
+import { ago } from '../../src/chat/ago.ts';
+import { Batch, type Delivery, INTERVAL } from '../../src/chat/batch.ts';
+import { asDraft, inFront } from '../../src/chat/draft.ts';
+import { Drafts } from '../../src/chat/drafts.ts';
+import { fromChat } from '../../src/chat/incoming.ts';
+import { mention } from '../../src/chat/mention.ts';
+import { chatState, titleOf } from '../../src/chat/state.ts';
+import type { EntryBlock, FileChange, StatusBlock } from '../../src/protocol.ts';
+import type { Session } from '../../src/sessions.ts';
+
+function session(more: Partial<Session> = {}): Session {
+  return {
+    sessionId: 's',
+    agentSessionId: 'a',
+    agent: 'demo',
+    cwd: '/ws',
+    status: null,
+    commands: [],
+    blocks: new Map(),
+    changes: [],
+    follow: null,
+    asleep: null,
+    ...more,
+  };
+}
+
+function message(id: string, text: string, role: 'user' | 'agent' = 'user'): EntryBlock {
+  return {
+    id,
+    kind: 'message',
+    messageId: id,
+    role,
+    content: [{ type: 'text', text }],
+    turn: 1,
+  };
+}
+
+const STATUS: StatusBlock = {
+  id: 'status',
+  kind: 'status',
+  status: 'running',
+  stopReason: null,
+  queue: [{ turnId: 't', text: 'later' }],
+  title: null,
+  usage: null,
+  modes: null,
+  configOptions: [],
+};
+
+test('a session is called by its agent, else by its first prompt, else as it was', () => {
+  const blocks = new Map([
+    ['1', message('1', 'I think', 'agent')],
+    ['2', message('2', '  Mend\n  the tests ')],
+    ['3', message('3', 'And now?')],
+  ]);
+  assert.equal(titleOf(session({ blocks })), 'Mend the tests');
+  assert.equal(titleOf(session({ blocks, status: { ...STATUS, title: 'Tests' } })), 'Tests');
+  const asleep = { title: 'Earlier', empty: false, problem: null };
+  assert.equal(titleOf(session({ asleep })), 'Earlier');
+  assert.equal(titleOf(session()), null);
+});
+
+test('a long prompt is cut for a title, and never within a character', () => {
+  const blocks = new Map([['1', message('1', `${'x'.repeat(59)}😀 and more`)]]);
+  assert.equal(titleOf(session({ blocks })), `${'x'.repeat(59)}…`);
+});
+
+test('the state counts what waits for review, proposed changes too', () => {
+  const lines = { start: 0, lines: 1 };
+  const hunk = { id: 'h', before: lines, after: lines };
+  const change: FileChange = {
+    uri: 'file:///ws/a',
+    status: 'modified',
+    oldUri: null,
+    binary: false,
+    hunks: [
+      { ...hunk, state: 'waiting' },
+      { ...hunk, state: 'conflict' },
+    ],
+    proposed: [{ ...hunk, text: 'x', state: 'proposed' }],
+  };
+  const state = chatState({
+    sidecar: { state: 'running' },
+    sessions: [session({ changes: [change], status: STATUS })],
+    active: 's',
+    agents: ['demo'],
+    questions: [],
+    elicitations: [],
+    starting: null,
+  });
+  const [view] = state.sessions;
+  assert.ok(view);
+  assert.equal(view.changes, 3);
+  assert.equal(view.status, 'running');
+  assert.deepEqual(view.queue, [{ turnId: 't', text: 'later' }]);
+  assert.equal(state.followEnabled, true);
+});
+
+test('a flood of blocks is one message with the last state of each', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const blocks = new Map<string, EntryBlock>();
+    const sent: Delivery[] = [];
+    const batch = new Batch(
+      () => blocks,
+      (delivery) => sent.push(delivery),
+    );
+    batch.setOpen(true);
+    for (let count = 1; count <= 100; count += 1) {
+      blocks.set('1', message('1', 'x'.repeat(count)));
+      batch.add('s', ['1']);
+    }
+    blocks.set('2', message('2', 'y'));
+    batch.add('s', ['2']);
+    assert.equal(sent.length, 0);
+    mock.timers.tick(INTERVAL);
+    assert.deepEqual(sent, [
+      { sessionId: 's', blocks: [message('1', 'x'.repeat(100)), message('2', 'y')], reset: false },
+    ]);
+    mock.timers.tick(10 * INTERVAL);
+    assert.equal(sent.length, 1);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('a chat that cannot be seen is told once it can be, and nothing of closed sessions', () => {
+  const open = new Map([['s', new Map([['1', message('1', 'x')]])]]);
+  const sent: Delivery[] = [];
+  const batch = new Batch(
+    (sessionId) => open.get(sessionId),
+    (delivery) => sent.push(delivery),
+  );
+  batch.add('s', ['1', 'gone']);
+  batch.add('closed', ['1']);
+  batch.flush();
+  assert.equal(sent.length, 0);
+  batch.setOpen(true);
+  assert.deepEqual(sent, [{ sessionId: 's', blocks: [message('1', 'x')], reset: false }]);
+  batch.reset('s');
+  batch.add('s', ['1']);
+  batch.flush();
+  assert.equal(sent.at(-1)?.reset, true);
+  batch.dispose();
+});
+
+test('what the page says is believed only where it has the shape of a message', () => {
+  const prompt = { type: 'prompt', sessionId: null, agent: null, text: 'hi', images: [] };
+  assert.deepEqual(fromChat(prompt), prompt);
+  const image = { mimeType: 'image/png', data: 'AAAA' };
+  assert.ok(fromChat({ ...prompt, images: [image] }));
+  for (const bad of [
+    null,
+    'ready',
+    [],
+    { type: 'toString' },
+    { type: 'unknown' },
+    { ...prompt, text: 1 },
+    { ...prompt, images: [{ ...image, mimeType: 'text/html' }] },
+    { type: 'openPath', sessionId: 's', path: '/a', line: -1 },
+    { type: 'openPath', sessionId: 's', path: '/a', line: '3' },
+    { type: 'cancel' },
+    { type: 'setConfigOption', sessionId: 's', configId: 'c', value: {} },
+    { type: 'answerForm', requestId: 'r', answer: { action: 'yes' } },
+    { type: 'run', command: 'workbench.action.terminal.sendSequence' },
+  ]) {
+    assert.equal(fromChat(bad), null, JSON.stringify(bad));
+  }
+});
+
+test('drafts are kept by session over a reload, and go with a session that is called otherwise', async () => {
+  const kept = new Map<string, unknown>();
+  const memento = {
+    get: <T>(key: string, otherwise?: T) => (kept.get(key) ?? otherwise) as T,
+    update: (key: string, value: unknown) => {
+      kept.set(key, structuredClone(value));
+      return Promise.resolve();
+    },
+  };
+  const drafts = new Drafts(memento);
+  const one = session();
+  const two = session({ sessionId: 't', agentSessionId: 'b' });
+  drafts.set(one, { text: 'for one', images: [] });
+  drafts.set(two, { text: 'for two', images: [{ mimeType: 'image/png', data: 'AA' }] });
+  drafts.set(null, { text: 'for none', images: [] });
+  drafts.set(two, { text: '', images: [] });
+  await drafts.save();
+
+  const again = new Drafts(memento);
+  const renamed = session({ sessionId: 'another', agentSessionId: 'a' });
+  assert.equal(again.get(renamed).text, 'for one');
+  assert.equal(again.get(null).text, 'for none');
+  assert.deepEqual(again.get(two), { text: '', images: [] });
+  again.move(renamed, two);
+  assert.equal(again.get(two).text, 'for one');
+  assert.equal(again.get(renamed).text, '');
+  await again.save();
+});
+
+test('what could not be sent comes before what is typed since', () => {
+  const image = { mimeType: 'image/png', data: 'AA' };
+  const unsent = asDraft({
+    text: 'first',
+    content: [
+      { type: 'image', ...image },
+      { type: 'text', text: 'x' },
+    ],
+  });
+  assert.deepEqual(inFront(unsent, { text: 'second', images: [] }), {
+    text: 'first\n\nsecond',
+    images: [image],
+  });
+  assert.equal(inFront(unsent, { text: '', images: [] }).text, 'first');
+});
+
+test('a file is named as a prompt names it', () => {
+  assert.equal(mention('/ws/src/a.py', '/ws', null), '@src/a.py ');
+  assert.equal(mention('/ws/a b.py', '/ws', null), '@"a b.py" ');
+  assert.equal(mention('/ws/a.py', '/ws', { first: 10, last: 20 }), '@a.py:10-20 ');
+  assert.equal(mention('/ws/a b.py', '/ws', { first: 3, last: 3 }), '@"a b.py":3 ');
+  assert.equal(mention('/elsewhere/a.py', '/ws', null), '@/elsewhere/a.py ');
+  assert.equal(mention('/ws/grüße.md', '/ws', null), '@grüße.md ');
+  assert.equal(mention('/ws/a,b.md', '/ws', null), '@"a,b.md" ');
+});
+
+test('the time of a session is said in words', () => {
+  const now = new Date('2026-11-30T12:00:00Z');
+  const at = (time: string) => ago(new Date(time), now);
+  assert.equal(at('2026-11-30T11:59:50Z'), 'just now');
+  assert.equal(at('2026-11-30T11:55:00Z'), '5 minutes ago');
+  assert.equal(at('2026-11-29T11:00:00Z'), 'yesterday');
+  assert.equal(at('2026-01-02T00:00:00Z'), '2026-01-02');
+  assert.equal(at('no time'), null);
+});
