@@ -83,7 +83,7 @@ scenario(
 );
 
 scenario(
-  'a second session has a prompt of its own; what is typed outlives a reload; history opens again',
+  'a second session has a prompt of its own, and what is typed outlives a reload',
   { files: FILES, env: { ACP_DEMO_PACE: '0' } },
   async (window) => {
     const { chat } = window;
@@ -109,7 +109,17 @@ scenario(
       async () => (await chat.field.inputValue()) === 'for the first',
     );
     await chat.frame.getByText('Read greeting.py').waitFor();
+  },
+);
 
+scenario(
+  'a session that was closed is opened again from the history',
+  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
+  async (window) => {
+    const { chat } = window;
+    await chat.open();
+    await chat.prompt('/read greeting.py');
+    await untilTab(window, /^\/read greeting\.py, demo, idle/);
     await window.command('ACP: Close Session');
     await until(
       'it is closed',
