@@ -21,14 +21,15 @@ export function chunks(markdown: string): string[] {
       continue;
     }
     if (blank && !continues(line, piece)) {
-      pieces.push(piece.join('\n'));
+      pieces.push(piece.join('\n').trimEnd());
       piece = [];
     }
     blank = false;
     piece.push(line);
     fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/u.exec(line)?.[1] ?? null;
   }
-  pieces.push(piece.join('\n'));
+  const last = piece.join('\n');
+  pieces.push(fence === null ? last.trimEnd() : last);
   return pieces;
 }
 

@@ -54,6 +54,7 @@ export class List {
   #width = 0;
   #frame = 0;
   #current: string | null = null;
+  #tabbed = false;
 
   constructor(label: string, rows: Rows, onScroll: () => void) {
     this.#rows = rows;
@@ -63,10 +64,25 @@ export class List {
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     this.#feed.addEventListener('focusin', (event) => {
       const key = this.keyOf(event.target as Element);
-      if (key !== null) {
+      const stop = this.#stop();
+      if (this.#tabbed && stop !== null) {
+        // Whoever comes by Tab comes to a row, not to what is drawn beyond the edge.
+        this.#tabbed = false;
+        this.focus(stop);
+      } else if (key !== null) {
         this.#setCurrent(key);
       }
     });
+    window.addEventListener(
+      'keydown',
+      (event) => {
+        this.#tabbed = event.key === 'Tab' && !this.#feed.contains(event.target as Node);
+        setTimeout(() => {
+          this.#tabbed = false;
+        });
+      },
+      true,
+    );
     this.#observer = new ResizeObserver((entries) => this.#resized(entries));
     this.#observer.observe(this.element);
   }
@@ -395,11 +411,19 @@ export class List {
     this.#setTabStop();
   }
 
-  /** Tab reaches one row: the current one, else the last that is drawn. */
   #setTabStop(): void {
-    const stop = this.#shown.has(this.#current ?? '') ? this.#current : this.drawn().at(-1);
+    const stop = this.#stop();
     for (const [key, { element: row }] of this.#shown) {
       row.tabIndex = key === stop ? 0 : -1;
     }
+  }
+
+  /** The row that Tab leads to: the current one, else the last that is seen. */
+  #stop(): string | null {
+    if (this.#current !== null && this.#shown.has(this.#current)) {
+      return this.#current;
+    }
+    const last = this.#heights.find(this.#scrolledTo + this.element.clientHeight - 1);
+    return this.#keys[last] ?? null;
   }
 }

@@ -140,7 +140,7 @@ function finish(fragment: DocumentFragment, actions: TextActions, plain: boolean
     const scroller = element('div', {
       class: 'table',
       tabindex: '0',
-      role: 'region',
+      role: 'group',
       'aria-label': 'Table',
     });
     table.replaceWith(scroller);
@@ -233,11 +233,11 @@ export function codeBlock(
       'div',
       { class: 'code-head' },
       element('span', { class: 'language', text: visible(language) }),
-      copyButton(() => source, actions),
+      copyButton(() => source.replace(/\n$/u, ''), actions),
     ),
     element(
       'pre',
-      { tabindex: '0', role: 'region', 'aria-label': `Code ${visible(language)}`.trim() },
+      { tabindex: '0', role: 'group', 'aria-label': `Code ${visible(language)}`.trim() },
       code,
     ),
   );

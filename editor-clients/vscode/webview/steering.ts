@@ -18,7 +18,7 @@ export function steer(list: List): void {
       return;
     }
     // Fields, and what scrolls by itself, have these keys for themselves.
-    if (target !== row && target.closest('input, textarea, select, [role="region"]')) {
+    if (target !== row && target.closest('input, textarea, select, pre, .diff-lines, .table')) {
       return;
     }
     const next = goal(list, key, event);

@@ -315,10 +315,9 @@ export class Transcript {
   #reveal(key: string): void {
     this.#list.reveal(key);
     // What is found may be folded.
-    for (const summary of this.#list
-      .elementOf(key)
-      ?.querySelectorAll('details:not([open]) > summary') ?? []) {
-      (summary as HTMLElement).click();
+    const folded = 'details:not([open]) > summary, .disclosure[aria-expanded="false"]';
+    for (const it of this.#list.elementOf(key)?.querySelectorAll<HTMLElement>(folded) ?? []) {
+      it.click();
     }
     this.#list.layout(true);
   }

@@ -69,7 +69,7 @@ export function diffOf(
       element('pre', {
         class: 'plain',
         tabindex: '0',
-        role: 'region',
+        role: 'group',
         'aria-label': 'Patch',
         text,
       }),
@@ -168,7 +168,7 @@ function oneFile(
     const lines = element('div', {
       class: 'diff-lines',
       tabindex: '0',
-      role: 'region',
+      role: 'group',
       'aria-label': 'Changed lines',
     });
     lines.append(drawn(diff, numbered));

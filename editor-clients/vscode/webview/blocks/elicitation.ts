@@ -18,7 +18,7 @@ class ElicitationView implements BlockView<ElicitationBlock> {
   readonly nodes: Node[];
   readonly #context: BlockContext;
   readonly #card: Part<unknown>;
-  readonly #said = element('div', { class: 'guard-note', role: 'status' });
+  readonly #said = element('div', { class: 'guard-note' });
   #block: ElicitationBlock;
   #fields: Field[] = [];
   #sent: ElicitationAnswer['action'] | null = null;

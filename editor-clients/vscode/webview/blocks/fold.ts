@@ -45,6 +45,39 @@ export function fold(
   return { element: details, summary: head, preset };
 }
 
+/**
+ * A row with a button that shows or hides what is below it. What else stands in the row, such as
+ * links, is beside the button; a click on the row itself is one on the button.
+ */
+export function disclosure(
+  context: BlockContext,
+  name: string,
+  fill: (body: HTMLElement) => void,
+): { row: HTMLElement; body: HTMLElement; button: HTMLElement; preset: (open: boolean) => void } {
+  const button = element('button', { type: 'button', class: 'disclosure', 'data-key': name });
+  const body = element('div', { class: 'fold-body', hidden: true });
+  const row = element('div', { class: 'disclosure-row' });
+  let filled = false;
+  const show = (shown: boolean) => {
+    if (shown && !filled) {
+      filled = true;
+      fill(body);
+    }
+    body.hidden = !shown;
+    button.setAttribute('aria-expanded', String(shown));
+  };
+  row.addEventListener('click', (event) => {
+    const other = (event.target as Element).closest('a, button');
+    if ((other === null || other === button) && button.hasAttribute('aria-expanded')) {
+      context.kept.set(name, body.hidden);
+      show(body.hidden);
+    }
+  });
+  const preset = (preferred: boolean) =>
+    show((context.kept.get(name) as boolean | undefined) ?? preferred);
+  return { row, body, button, preset };
+}
+
 /** Lines that are shown in full at a press where they are many. */
 export function clamped(
   context: BlockContext,
@@ -83,6 +116,6 @@ export function jsonFold(context: BlockContext, title: string, value: unknown): 
 
 function jsonText(value: unknown): HTMLElement {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  const properties = { class: 'plain', tabindex: '0', role: 'region', 'aria-label': 'Details' };
+  const properties = { class: 'plain', tabindex: '0', role: 'group', 'aria-label': 'Details' };
   return element('pre', { ...properties, text: visibleLines(text) });
 }

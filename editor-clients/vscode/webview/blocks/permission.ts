@@ -28,7 +28,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   readonly nodes: Node[];
   readonly #context: BlockContext;
   readonly #card: Part<unknown>;
-  readonly #said = element('div', { class: 'guard-note', role: 'status' });
+  readonly #said = element('div', { class: 'guard-note' });
   #block: PermissionBlock;
   #pressed: string | null = null;
   #waits = 0;

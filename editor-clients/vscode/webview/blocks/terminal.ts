@@ -40,7 +40,7 @@ export class TerminalView {
   readonly #output = element('pre', {
     class: 'output',
     tabindex: '0',
-    role: 'region',
+    role: 'group',
     'aria-label': 'Output',
   });
   readonly #command: Part<{ command: string | null; cwd: string | null }>;

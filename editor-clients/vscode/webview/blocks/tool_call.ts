@@ -6,7 +6,7 @@ import { visible } from '../visible.ts';
 import { attachment } from './content.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { diffOf } from './diff.ts';
-import { clamped, fold, type Fold, jsonFold } from './fold.ts';
+import { clamped, disclosure, jsonFold } from './fold.ts';
 import { cut } from './message.ts';
 import { commandLine, TerminalView } from './terminal.ts';
 
@@ -58,8 +58,9 @@ export function toolCallView(
 class ToolCallView implements BlockView<ToolCallBlock> {
   readonly nodes: Node[];
   readonly #context: BlockContext;
-  readonly #head: Part<unknown>;
-  readonly #fold: Fold;
+  readonly #title: Part<string[]>;
+  readonly #beside: Part<unknown>;
+  readonly #disclosure: ReturnType<typeof disclosure>;
   readonly #card: HTMLElement;
   #block: ToolCallBlock;
   #body: Body | null = null;
@@ -67,12 +68,18 @@ class ToolCallView implements BlockView<ToolCallBlock> {
   constructor(block: ToolCallBlock, context: BlockContext) {
     this.#block = block;
     this.#context = context;
-    this.#head = new Part(element('span', { class: 'tool-head' }), () => this.#heading());
-    this.#fold = fold(context, 'tool', [this.#head.element], (place) => {
+    this.#disclosure = disclosure(context, 'tool', (place) => {
       this.#body = new Body(place, this.#context);
       this.#body.show(this.#block);
     });
-    this.#card = element('div', { class: 'tool' }, this.#fold.element);
+    const { row, body, button } = this.#disclosure;
+    this.#title = new Part(button, ([symbol = '', title = '']) => [
+      icon(symbol),
+      element('span', { class: 'tool-title', text: title }),
+    ]);
+    this.#beside = new Part(element('span', { class: 'tool-beside' }), () => this.#besides());
+    row.append(button, this.#beside.element);
+    this.#card = element('div', { class: 'tool' }, row, body);
     this.nodes = [this.#card];
     this.update(block);
   }
@@ -83,47 +90,28 @@ class ToolCallView implements BlockView<ToolCallBlock> {
 
   update(block: ToolCallBlock): void {
     this.#block = block;
-    const {
-      title,
-      name,
-      toolKind,
-      status: state,
-      closedBy,
-      background,
-      locations,
-      capabilities,
-    } = block;
-    this.#head.show({
-      title,
-      name,
-      toolKind,
-      state,
-      closedBy,
-      background,
-      locations,
-      capabilities,
-    });
+    const { title, name, toolKind, status: state, closedBy } = block;
+    const { background, locations, capabilities } = block;
+    this.#title.show([ICONS[toolKind] ?? 'tools', visible(title || (name ?? 'Tool call'))]);
+    this.#beside.show({ title, state, closedBy, background, locations, capabilities });
     this.#card.dataset.status = block.status;
     this.#card.classList.toggle('bare', !hasBody(block));
-    this.#fold.preset(worthSeeing(block));
+    this.#disclosure.preset(worthSeeing(block));
     this.#body?.show(block);
   }
 
-  #heading(): Node[] {
+  #besides(): Node[] {
     const block = this.#block;
     const [symbol, label] = status(block);
     const cancel = this.#cancelButton(block);
+    const said = closing(block, label);
     const places = block.locations
       .slice(0, 3)
       .filter((it) => !block.title.includes(baseOf(it.path)));
-    const said = closing(block, label);
-    const title = visible(block.title || (block.name ?? 'Tool call'));
     return [
-      icon(ICONS[block.toolKind] ?? 'tools'),
       element(
         'span',
-        { class: 'tool-words' },
-        element('span', { class: 'tool-title', text: title }),
+        { class: 'tool-places' },
         ...places.map((it) => {
           const shown = shortPath(it.path, this.#context.cwd);
           const text = it.line === null ? shown : `${shown}:${it.line}`;

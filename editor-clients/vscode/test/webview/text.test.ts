@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Chats, message, toolCall } from './harness.ts';
+
+let chats: Chats;
+before(async () => {
+  chats = await Chats.start();
+});
+after(() => chats.close());
+
+const ATTACKS = [
+  '<img src="http://evil.test/a.png" onerror="window.hacked = 1">',
+  '<script>window.hacked = 2</script>',
+  '<svg onload="window.hacked = 3"><iframe src="http://evil.test/frame"></iframe></svg>',
+  '[click](javascript:window.hacked=4)',
+  '[click](JaVaScRiPt:window.hacked=5) [x](data:text/html,<script>window.hacked=6</script>)',
+  '[run](command:workbench.action.terminal.new) [v](vbscript:x)',
+  '![picture](http://evil.test/b.png) ![svg](data:image/svg+xml;base64,PHN2Zz4=)',
+  '![x](http://evil.test/c.png "onerror=window.hacked=7")',
+  '[a]: javascript:window.hacked=8\n\n[a]',
+  '```"><img src=x onerror=window.hacked=9>\ncode\n```',
+  '`<img src=http://evil.test/d.png onerror=window.hacked=10>`',
+  '<style>body { display: none }</style><link rel=stylesheet href=http://evil.test/e.css>',
+];
+
+test('text of an agent never becomes HTML, loads nothing and runs nothing', async () => {
+  const chat = await chats.open();
+  const every = ATTACKS.map((text, index) => message(`m${index}`, text));
+  const call = toolCall('t', ATTACKS.join(' '), {
+    status: 'failed',
+    content: ATTACKS.map((text) => ({ type: 'content', content: { type: 'text', text } })),
+    locations: [{ path: '/ws/<img src=x onerror=window.hacked=11>', line: null }],
+    rawInput: { command: ATTACKS[0] },
+  });
+  const picture = message('p', '', 'agent', {
+    content: [
+      { type: 'image', data: 'PHN2Zz4=', mimeType: 'image/svg+xml' },
+      { type: 'image', data: 'x" onerror="window.hacked=12', mimeType: 'image/png' },
+      { type: 'resource_link', uri: 'javascript:window.hacked=13', name: '<b>name</b>' },
+    ],
+  });
+  await chat.blocks([...every, call, picture]);
+  for (const link of await chat.page.locator('.transcript a').all()) {
+    await link.click({ noWaitAfter: true });
+  }
+  const found = await chat.page.evaluate(() => ({
+    hacked: (window as { hacked?: unknown }).hacked ?? null,
+    elements: [
+      ...document.querySelectorAll('.transcript :is(img, script, svg, iframe, style, link, b)'),
+    ].map((it) => it.outerHTML),
+    attributes: [...document.querySelectorAll('.transcript *')].flatMap((it) =>
+      it.getAttributeNames().filter((name) => name.startsWith('on')),
+    ),
+    targets: [...document.querySelectorAll('.transcript a[href]')].map((it) =>
+      it.getAttribute('href'),
+    ),
+  }));
+  assert.equal(found.hacked, null);
+  assert.deepEqual(found.elements, []);
+  assert.deepEqual(found.attributes, []);
+  assert.deepEqual(
+    found.targets.filter((it) => it !== '#' && !it?.startsWith('http://evil.test/')),
+    [],
+  );
+  const opened = (await chat.sent('openLink')).map((it) => it.href);
+  assert.deepEqual(
+    opened.filter((it) => !it.startsWith('http://evil.test/')),
+    [],
+  );
+  assert.equal(chat.page.url(), 'http://chat.test/');
+  chat.assertQuiet();
+  await chat.page.close();
+});
+
+test('links and paths lead where they say, by way of the extension', async () => {
+  const chat = await chats.open();
+  await chat.blocks([
+    message(
+      'm',
+      'See [docs](https://example.org/x?a=1), `src/a.py:12`, [b](lib/b%20c.ts#L7), ' +
+        '[f](file:///ws/d.py#L3), <https://example.org/y> and `os.path`.',
+    ),
+  ]);
+  for (const link of await chat.page.locator('article a').all()) {
+    await link.click();
+  }
+  assert.deepEqual(
+    (await chat.sent('openLink')).map((it) => it.href),
+    ['https://example.org/x?a=1', 'https://example.org/y'],
+  );
+  assert.deepEqual(
+    (await chat.sent('openPath')).map((it) => [it.path, it.line]),
+    [
+      ['src/a.py', 12],
+      ['lib/b c.ts', 7],
+      ['/ws/d.py', 3],
+    ],
+  );
+  chat.assertQuiet();
+  await chat.page.close();
+});
+
+test('while a message grows, only its end is drawn again', async () => {
+  const chat = await chats.open();
+  const parts = [
+    '# Title\n\n',
+    'One **bold** word.\n\n',
+    '```py\nx = 1\n\ny',
+    ' = 2\n',
+    '```\n\nThe',
+    ' end.',
+  ];
+  let text = '';
+  for (const part of parts) {
+    text += part;
+    await chat.blocks([message('m', text)]);
+    await chat.page.evaluate(() => {
+      document.querySelectorAll('.piece').forEach((it) => {
+        const drawn = it as HTMLElement;
+        drawn.dataset.times ??= String(performance.now());
+      });
+    });
+  }
+  const pieces = chat.page.locator('.piece');
+  assert.deepEqual(await pieces.allInnerTexts(), [
+    'Title',
+    'One bold word.',
+    'py\nx = 1\n\ny = 2',
+    'The end.',
+  ]);
+  const times = await pieces.evaluateAll((all) =>
+    all.map((it) => Number((it as HTMLElement).dataset.times)),
+  );
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+  assert.ok((times[0] ?? 0) < (times[3] ?? 0), 'the first piece is as old as it was');
+  chat.assertQuiet();
+  await chat.page.close();
+});
+
+test('an unfinished code block is one, and the code behind it is copied as it came', async () => {
+  const chat = await chats.open();
+  await chat.blocks([message('m', 'So:\n\n```sh\nrm \u202efile\u200b\n# *no* <b>markup</b>')]);
+  const code = chat.page.locator('pre code');
+  assert.equal(await code.innerText(), 'rm \\u202efile\\u200b\n# *no* <b>markup</b>');
+  await chat.page.getByRole('button', { name: 'Copy' }).click();
+  assert.deepEqual(
+    (await chat.sent('copy')).map((it) => it.text),
+    ['rm \u202efile\u200b\n# *no* <b>markup</b>'],
+  );
+  await chat.page.close();
+});
+
+test('what is selected stays selected while another message grows', async () => {
+  const chat = await chats.open();
+  await chat.blocks([message('a', 'Select these words'), message('b', 'Growing')]);
+  await chat.page.locator('article').first().locator('p').selectText();
+  for (let index = 0; index < 20; index += 1) {
+    await chat.blocks([message('b', `Growing${' more'.repeat(index)}`)]);
+  }
+  const selected = await chat.page.evaluate(() => document.getSelection()?.toString());
+  assert.equal(selected, 'Select these words');
+  await chat.page.close();
+});
+
+test('a text whose beginning falls away keeps what is still in it', async () => {
+  const chat = await chats.open();
+  const paragraphs = Array.from({ length: 50 }, (_, index) => `Paragraph ${index}.`);
+  await chat.blocks([message('m', paragraphs.join('\n\n'))]);
+  await chat.page.evaluate(() => {
+    for (const piece of document.querySelectorAll('.piece')) {
+      piece.classList.add('seen');
+    }
+  });
+  const later = [...paragraphs.slice(3), 'New.'].join('\n\n');
+  await chat.blocks([message('m', later, 'agent', { truncated: true })]);
+  const shown = await chat.page
+    .locator('.piece')
+    .evaluateAll((all) => [
+      all.length,
+      all.filter((it) => it.classList.contains('seen')).length,
+      all.at(0)?.textContent.trim(),
+      all.at(-1)?.textContent.trim(),
+    ]);
+  assert.deepEqual(shown, [48, 47, 'Paragraph 3.', 'New.']);
+  assert.ok(await chat.page.getByText('The beginning is left out').isVisible());
+  await chat.page.close();
+});
+
+test('a command is shown in full, what could hide in it as escapes', async () => {
+  const chat = await chats.open();
+  const command = `echo ${'long '.repeat(400)}\u202e && rm -rf ~\nsecond line`;
+  await chat.blocks([toolCall('x', 'Run', { toolKind: 'execute', rawInput: { command } })]);
+  const shown = chat.page.locator('.command code');
+  assert.equal(await shown.innerText(), command.replace('\u202e', '\\u202e'));
+  const box = await shown.evaluate((it) => [
+    it.scrollWidth <= it.clientWidth + 1,
+    it.scrollHeight <= it.clientHeight + 1,
+  ]);
+  assert.deepEqual(box, [true, true]);
+  await chat.page.close();
+});
+
+test('the output of a command grows in place, and it can be opened and stopped', async () => {
+  const chat = await chats.open();
+  const terminal = {
+    terminalId: 't1',
+    command: 'make test',
+    cwd: '/ws',
+    output: 'one\n',
+    truncated: false,
+    exitStatus: null,
+  };
+  await chat.blocks([
+    toolCall('x', 'Test', {
+      toolKind: 'execute',
+      status: 'in_progress',
+      content: [{ type: 'terminal', terminalId: 't1', terminal }],
+    }),
+  ]);
+  await chat.page.locator('.output').evaluate((it) => {
+    const text = it.firstChild;
+    if (text) {
+      document.getSelection()?.setBaseAndExtent(text, 0, text, 3);
+    }
+  });
+  await chat.receive({
+    type: 'terminal',
+    terminal: { ...terminal, sessionId: 's', output: 'one\n<b>two</b>\u001b[0m\n' },
+  });
+  await chat.settled();
+  assert.equal(await chat.page.locator('.output').innerText(), 'one\n<b>two</b>\\u001b[0m');
+  assert.equal(await chat.page.evaluate(() => document.getSelection()?.toString()), 'one');
+  await chat.page.getByRole('button', { name: 'Open' }).click();
+  await chat.page.getByRole('button', { name: 'Stop' }).click();
+  assert.equal((await chat.sent('openTerminal'))[0]?.terminalId, 't1');
+  assert.equal((await chat.sent('killTerminal'))[0]?.terminalId, 't1');
+  const exitStatus = { exitCode: 2, signal: null };
+  await chat.receive({ type: 'terminal', terminal: { ...terminal, sessionId: 's', exitStatus } });
+  await chat.settled();
+  assert.equal(await chat.page.locator('.exit').innerText(), 'exit 2');
+  assert.equal(await chat.page.getByRole('button', { name: 'Stop' }).count(), 0);
+  await chat.page.close();
+});
+
+test('diffs are lines with their signs, of one file or of a patch', async () => {
+  const chat = await chats.open();
+  const patch = '--- a/one.txt\n+++ b/one.txt\n@@ -5,2 +5,2 @@\n same\n-old\n+new <b>\n';
+  await chat.blocks([
+    toolCall('e', 'Edit', {
+      toolKind: 'edit',
+      content: [
+        { type: 'diff', path: '/ws/src/a.py', oldText: 'a\nb\n', newText: 'a\nc\n' },
+        {
+          type: 'diff',
+          changes: [
+            { operation: 'modify', path: '/ws/one.txt' },
+            { operation: 'move', path: '/ws/three', oldPath: '/ws/two', fileType: 'binary' },
+          ],
+          patch: { format: 'git_patch', text: patch },
+        },
+      ],
+    }),
+  ]);
+  const lines = await chat.page
+    .locator('.diff-lines .line')
+    .evaluateAll((all) =>
+      all.map((it) =>
+        [...it.children]
+          .map((part) => (part as HTMLElement).dataset.number ?? part.textContent)
+          .join('|'),
+      ),
+    );
+  assert.deepEqual(lines, [' |a', '−|b', '+|c', '5| |same', '6|−|old', '6|+|new <b>']);
+  const titles = await chat.page.locator('.diff-title').allInnerTexts();
+  assert.deepEqual(
+    titles.map((it) => it.replace(/\s+/gu, ' ')),
+    ['src/a.py +1 −1', 'one.txt +1 −1', 'two → three moved, binary'],
+  );
+  await chat.page.getByRole('button', { name: 'Open diff' }).nth(1).click();
+  assert.deepEqual(await chat.sent('openDiff'), [
+    { type: 'openDiff', sessionId: 's', toolCallId: 'e', index: 1 },
+  ]);
+  await chat.page.close();
+});
+
+test('pictures are shown, kinds that are not known are passed over', async () => {
+  const chat = await chats.open();
+  const data = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+  await chat.blocks([
+    message('p', '', 'agent', { content: [{ type: 'image', data, mimeType: 'image/gif' }] }),
+    { id: 'u', kind: 'of_the_future' } as never,
+    message('m', 'After it'),
+  ]);
+  const loaded = await chat.page
+    .locator('img')
+    .evaluate((it) => (it as HTMLImageElement).naturalWidth);
+  assert.equal(loaded, 1);
+  assert.equal(await chat.page.locator('article').count(), 2);
+  chat.assertQuiet();
+  await chat.page.close();
+});
