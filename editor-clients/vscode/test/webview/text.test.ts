@@ -42,7 +42,7 @@ test('text of an agent never becomes HTML, loads nothing and runs nothing', asyn
   });
   await chat.blocks([...every, call, picture]);
   for (const link of await chat.page.locator('.transcript a').all()) {
-    await link.click({ noWaitAfter: true });
+    await link.click();
   }
   const found = await chat.page.evaluate(() => ({
     hacked: (window as { hacked?: unknown }).hacked ?? null,
