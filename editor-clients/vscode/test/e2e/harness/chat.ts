@@ -17,7 +17,7 @@ export class Chat {
   constructor(window: Workbench) {
     this.window = window;
     this.frame = window.webview();
-    this.field = this.frame.getByRole('combobox', { name: 'Prompt', exact: true });
+    this.field = this.frame.locator('textarea[aria-label="Prompt"]');
   }
 
   /** Shows it and puts the focus there. */
