@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { scenario, until, untilSame, type Workbench } from './harness/index.ts';
+import { PYTHON } from './harness/places.ts';
+
+const BEFORE = `"""Greets people by name."""
+
+
+def greet(name):
+    return "Hello " + name
+
+
+def main():
+    for name in ("Ada", "Grace", "Linus"):
+        print(greet(name))
+`;
+const AFTER = BEFORE.replace('"Hello " + name', 'f"Good morning, {name}!"').replace(
+  '"Ada", ',
+  '"Ada", "Barbara", ',
+);
+const ONLY_NAMES = BEFORE.replace('"Ada", ', '"Ada", "Barbara", ');
+
+const OPTIONS = {
+  files: { 'greeting.py': BEFORE, 'old.txt': 'one\ntwo\n' },
+  settings: {
+    'acp.agents': {
+      scribe: { command: PYTHON, args: [join(import.meta.dirname, 'agents/scribe.py')] },
+    },
+    'acp.defaultAgent': 'scribe',
+    // One editor a file.
+    'acp.follow.enabled': false,
+  },
+};
+
+async function begin(window: Workbench): Promise<void> {
+  await window.activated();
+  await window.openFile('greeting.py');
+  await until('the sidecar runs', () => window.server.processes('acp_sidecar serve'));
+}
+
+/** Has the agent write these texts. */
+async function write(window: Workbench, texts: Record<string, unknown>): Promise<void> {
+  await window.chat.prompt(JSON.stringify(texts));
+}
+
+/** The number on the icon of the agents' views. */
+async function badge(window: Workbench): Promise<string> {
+  const tab = window.page.locator('.activitybar').getByRole('tab', { name: /^Agents/ });
+  return (await tab.locator('.badge-content').allInnerTexts()).join('').trim();
+}
+
+async function waits(window: Workbench, count: string): Promise<void> {
+  await untilSame(`${count || 'nothing'} waits for review`, count, () => badge(window));
+}
+
+/** Does something with a row of the side bar, by the button that it has. */
+async function onRow(window: Workbench, row: string, action: string): Promise<void> {
+  const found = window.page.locator('.sidebar .monaco-list-row').filter({ hasText: row }).first();
+  await found.hover();
+  await found.getByRole('button', { name: action }).click();
+  await window.page.mouse.move(700, 5);
+}
+
+function onDisk(window: Workbench, name = 'greeting.py'): string {
+  return readFileSync(join(window.server.folder, name), 'utf8');
+}
+
+scenario('one change is kept, another reverted, and both undone', OPTIONS, async (window) => {
+  await begin(window);
+  await write(window, { 'greeting.py': AFTER });
+  await window.editors.reads('greeting.py', AFTER);
+  await waits(window, '2');
+  const rows = [
+    'greeting.py−2 +2',
+    '5: return f"Good morning, {name}!"−1 +1',
+    '9: for name in ("Ada", "Barbara", "Grace", "Linus"):−1 +1',
+  ];
+  await untilSame('the changes are listed', rows.join('\n'), async () =>
+    (await window.sideBar()).filter((row) => row.includes('−')).join('\n'),
+  );
+  await until('lenses are drawn', async () => (await window.editors.lenses('greeting.py'))[7]);
+  await window.screenshot('review-changes');
+
+  await window.editors.lens('greeting.py', 'Next (2 of 2)');
+  await untilSame(
+    'the cursor is at the first change',
+    'Ln 5',
+    async () => (await window.statusBar(/^Ln /).innerText()).split(',')[0] ?? '',
+  );
+  // The second change is kept by its lens.
+  const keep = window.editors.of('greeting.py').locator('.codelens-decoration a', {
+    hasText: /^Keep −1 \+1$/,
+  });
+  await keep.nth(1).click();
+  await waits(window, '1');
+  await window.editors.reads('greeting.py', AFTER);
+
+  await onRow(window, 'Good morning', 'Revert Change');
+  await waits(window, '');
+  await window.editors.reads('greeting.py', ONLY_NAMES);
+  await untilSame('it is on the disk', ONLY_NAMES, () => onDisk(window));
+
+  await window.command('ACP: Undo Last Keep or Revert');
+  await waits(window, '1');
+  await window.editors.reads('greeting.py', AFTER);
+  await window.command('ACP: Undo Last Keep or Revert');
+  await waits(window, '2');
+  assert.equal(onDisk(window), AFTER);
+});
+
+scenario('what the user types stays through a revert, and its undo', OPTIONS, async (window) => {
+  await begin(window);
+  await write(window, { 'greeting.py': AFTER });
+  await window.editors.reads('greeting.py', AFTER);
+  await waits(window, '2');
+  await window.editors.type('greeting.py', '  # mine', 1);
+  await window.editors.place('greeting.py', 5);
+  await window.page.keyboard.press('Control+k');
+  await window.page.keyboard.press('x');
+  await waits(window, '1');
+  const mine = (text: string) => text.replace('by name."""', 'by name."""  # mine');
+  await window.editors.reads('greeting.py', mine(ONLY_NAMES));
+  assert.equal(onDisk(window), AFTER);
+  assert.equal((await window.editors.tab('greeting.py'))?.dirty, true);
+
+  // VS Code's own undo takes the revert back, and nothing of the user's.
+  await window.page.keyboard.press('Control+z');
+  await window.editors.reads('greeting.py', mine(AFTER));
+  await waits(window, '2');
+  await window.page.keyboard.press('Control+y');
+  await window.editors.reads('greeting.py', mine(ONLY_NAMES));
+  await waits(window, '1');
+  await window.command('ACP: Undo Last Keep or Revert');
+  await window.editors.reads('greeting.py', mine(AFTER));
+  await waits(window, '2');
+  await window.editors.save();
+});
+
+scenario('all changes are compared, reverted at once, and restored', OPTIONS, async (window) => {
+  await begin(window);
+  await write(window, { 'greeting.py': AFTER, 'new.py': 'print(1)\n', 'old.txt': null });
+  await waits(window, '4');
+  await window.command('ACP: Open All Changes');
+  const title = (
+    await until('all files are compared', async () =>
+      (await window.editors.tabs()).find((tab) => tab.name.includes('(3 files)')),
+    )
+  ).name;
+  assert.match(title, /^Changes of /);
+  await window.page.getByText('return "Hello " + name').first().waitFor();
+  await window.screenshot('review-all-changes');
+
+  await window.openFile('greeting.py');
+  await window.command('ACP: Compare with Before the Agent');
+  await until('the file is compared', () => window.editors.tab("greeting.py (agent's changes)"));
+
+  await window.command('ACP: Revert All Changes…');
+  assert.match(await window.dialog.shown(), /Revert 4 changes in 3 files\?/);
+  await window.dialog.answer('Revert All');
+  await waits(window, '');
+  assert.equal(onDisk(window), BEFORE);
+  assert.equal(onDisk(window, 'old.txt'), 'one\ntwo\n');
+  assert.equal(existsSync(join(window.server.folder, 'new.py')), false);
+
+  await window.command('ACP: Undo Last Keep or Revert');
+  await waits(window, '4');
+  assert.equal(onDisk(window), AFTER);
+  assert.equal(existsSync(join(window.server.folder, 'old.txt')), false);
+
+  await write(window, { 'greeting.py': `${AFTER}\n\nmain()\n` });
+  await waits(window, '5');
+  await window.command('ACP: Restore Checkpoint…');
+  await window.quickPick.titled('Bring the files back');
+  assert.equal((await window.quickPick.items()).length, 2);
+  await window.page.keyboard.press('Enter');
+  assert.match(await window.dialog.shown(), /Change greeting\.py/);
+  await window.dialog.answer('Restore');
+  await waits(window, '4');
+  await untilSame('it is as it was after the first prompt', AFTER, () => onDisk(window));
+});
+
+scenario(
+  'with review before writing one part is applied, another rejected',
+  { ...OPTIONS, settings: { ...OPTIONS.settings, 'acp.review.mode': 'before' } },
+  async (window) => {
+    await begin(window);
+    await write(window, { 'greeting.py': AFTER });
+    await waits(window, '2');
+    await window.screenshot('review-proposed');
+    assert.equal(onDisk(window), BEFORE);
+    await window.command('ACP: Compare with Before the Agent');
+    await until('what it would like is compared', async () =>
+      (await window.editors.tabs()).some(({ name }) => name.includes('would like to write')),
+    );
+    await onRow(window, 'Good morning', 'Reject Proposed Change');
+    await waits(window, '1');
+    await onRow(window, 'Barbara', 'Apply Proposed Change');
+    await waits(window, '1');
+    await untilSame('only that is written', ONLY_NAMES, () => onDisk(window));
+  },
+);
