@@ -1,5 +1,5 @@
 import type { Elicitations } from './elicitation.ts';
-import { type Fact, facts, formInShort, headline, inShort, isLong } from './facts.ts';
+import { canBeRefused, type Fact, facts, formInShort, headline, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
@@ -131,6 +131,12 @@ export class Asking {
   }
 }
 
+const NO_ANSWER: Row<Choice> = {
+  label: '$(circle-slash) Give no answer',
+  description: 'nothing is approved',
+  choice: { does: 'refuse' },
+};
+
 function rowsOf(question: Question): Row<Choice>[] {
   const told = facts(question).flatMap(factRows);
   // Without a fact Enter would take an answer.
@@ -149,11 +155,7 @@ function rowsOf(question: Question): Row<Choice>[] {
       description: meaning(option.kind),
       choice: { does: 'answer', optionId: option.optionId } as const,
     })),
-    {
-      label: '$(circle-slash) Give no answer',
-      description: 'nothing is approved',
-      choice: { does: 'refuse' },
-    },
+    ...(canBeRefused(question) ? [] : [NO_ANSWER]),
   ];
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type Fact, facts, headline, inShort, isLong } from '../../src/facts.ts';
+import { canBeRefused, type Fact, facts, headline, inShort, isLong } from '../../src/facts.ts';
 import type { Question } from '../../src/protocol.ts';
 
 function question(fields: Partial<Question>): Question {
@@ -91,4 +91,15 @@ test('a notification is short, and leads nowhere but to the question', () => {
   const titled = question({ kind: 'other', title: 'A', message: 'demo asks (request 12)' });
   assert.equal(inShort(titled, 60), 'demo asks: A');
   assert.equal(headline(titled), 'demo asks (request 12)');
+});
+
+test('whether to save is no question of whether to run', () => {
+  const asked = question({ kind: 'save', command: 'make' });
+  assert.equal(inShort(asked, 60), 'Save before demo runs: make');
+});
+
+test('a no can be said, also where the agent offers none', () => {
+  const option = (kind: string | null) => ({ optionId: 'o', name: 'O', title: 'O', kind });
+  assert.equal(canBeRefused(question({ options: [option('allow_once'), option(null)] })), false);
+  assert.equal(canBeRefused(question({ options: [option('reject_always')] })), true);
 });
