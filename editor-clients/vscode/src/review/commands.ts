@@ -3,7 +3,7 @@ import { commands, type Disposable, Uri, window } from 'vscode';
 import { isDeleted, isOnlyProposed, waitingIn } from './changes.ts';
 import type { Checkpoints, CheckpointNode } from './checkpoints.ts';
 import { openAllDiffs, openDiff } from './diffs.ts';
-import { activeFile, type Hunks, showPlace } from './hunks.ts';
+import { activeFile, fileOf, type Hunks, showPlace } from './hunks.ts';
 import { changes, files } from './outcome.ts';
 import type { Review } from './review.ts';
 import type { Steps, Target } from './steps.ts';
@@ -124,7 +124,7 @@ function everything(review: Review, subject: unknown): Target[] {
 }
 
 function filesOf(review: Review, subject: unknown): Target[] {
-  const uri = subject instanceof Uri ? subject : activeFile();
+  const uri = subject instanceof Uri ? fileOf(subject) : activeFile();
   return (uri ? review.of(uri) : []).map(({ session, change }) => ({
     sessionId: session.sessionId,
     uri: change.uri,
@@ -174,7 +174,7 @@ function targetOf(subject: unknown): Target | null {
 
 function uriOf(subject: unknown): Uri | null {
   if (subject instanceof Uri) {
-    return subject;
+    return fileOf(subject);
   }
   if (isNode(subject)) {
     switch (subject.type) {

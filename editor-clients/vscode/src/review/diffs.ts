@@ -8,6 +8,9 @@ import { BEFORE, PROPOSED, sideOf } from './documents.ts';
 import { files } from './outcome.ts';
 import type { ReviewedFile } from './review.ts';
 
+/** Files that are compared in one editor: VS Code reads all of them. */
+const MOST = 300;
+
 /** Opens one file side by side: the text before the agent, and the file itself. */
 export async function openDiff({ session, change }: ReviewedFile): Promise<void> {
   const reason = undrawable(change);
@@ -53,7 +56,12 @@ export async function openAllDiffs(sessions: readonly ReviewSession[]): Promise<
   if (resources.length > 0) {
     const [only] = sessions;
     const title = sessions.length === 1 && only ? `Changes of ${only.agent}` : 'Agent changes';
-    await commands.executeCommand('vscode.changes', title, resources);
+    if (resources.length > MOST) {
+      void window.showInformationMessage(
+        `The first ${MOST} of ${files(resources.length)} are compared; the view Changes has all.`,
+      );
+    }
+    await commands.executeCommand('vscode.changes', title, resources.slice(0, MOST));
   }
 }
 

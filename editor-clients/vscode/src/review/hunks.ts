@@ -95,6 +95,11 @@ export async function showPlace(place: Place, preserveFocus = false): Promise<vo
 /** The file that the active editor is about, also where it is a side of a comparison. */
 export function activeFile(): Uri | null {
   const uri = window.activeTextEditor?.document.uri;
-  const subject = uri && subjectOf(uri);
-  return subject ? Uri.parse(subject.uri) : (uri ?? null);
+  return uri ? fileOf(uri) : null;
+}
+
+/** The file that a document is, or is a side of a comparison of. */
+export function fileOf(uri: Uri): Uri {
+  const subject = subjectOf(uri);
+  return subject ? Uri.parse(subject.uri) : uri;
 }

@@ -34,7 +34,7 @@ export class Steps implements Disposable {
   readonly #sidecar: Sidecar;
   readonly #sessions: Sessions;
   readonly #done = new EventEmitter<Step>();
-  readonly #subscription: Disposable;
+  readonly #subscriptions: Disposable[];
   /** The session of each command of each step, the last step at the end. */
   readonly #steps: string[][] = [];
 
@@ -42,13 +42,19 @@ export class Steps implements Disposable {
     this.#sidecar = sidecar;
     this.#sessions = sessions;
     // Code lenses and code actions run the sidecar's commands by the language client.
-    this.#subscription = sidecar.onDidRunCommand(({ command, argument, result }) => {
+    const ran = sidecar.onDidRunCommand(({ command, argument, result }) => {
       const step = COMMANDS[command];
       if (step) {
         const { sessionId } = (argument ?? {}) as { sessionId?: string };
         this.#tell(step, result as ReviewStep, sessionId ? [sessionId] : []);
       }
     });
+    // Another sidecar knows nothing of the steps of this one.
+    const gone = sidecar.onDidChangeRunning(() => {
+      this.#steps.length = 0;
+      void commands.executeCommand('setContext', 'acp.hasReviewed', false);
+    });
+    this.#subscriptions = [ran, gone];
   }
 
   /** Something was kept, reverted, undone or restored. */
@@ -81,7 +87,9 @@ export class Steps implements Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) {
+      subscription.dispose();
+    }
     this.#done.dispose();
   }
 

@@ -197,7 +197,6 @@ scenario(
     await onRow(window, 'Good morning', 'Reject Proposed Change');
     await waits(window, '1');
     await onRow(window, 'Barbara', 'Apply Proposed Change');
-    await waits(window, '1');
     await untilSame('only that is written', ONLY_NAMES, () => onDisk(window));
   },
 );
