@@ -149,15 +149,15 @@ function turnOf(block: EntryBlock): number | null {
 }
 
 /**
- * Questions and forms that wait and that no block of the conversation stands for: such as the
- * sidecar's own, or those of an agent that asks before there is a session.
+ * Questions and forms of the session that wait and that no block of the conversation stands
+ * for, such as the sidecar's own.
  */
 export function waitingBlocks(
   state: ChatState | null,
   sessionId: string | null,
   blocks: ReadonlyMap<string, EntryBlock>,
 ): EntryBlock[] {
-  if (state === null) {
+  if (state === null || sessionId === null) {
     return [];
   }
   const known = new Set<string>();
@@ -167,7 +167,7 @@ export function waitingBlocks(
     }
   }
   const here = (it: Question | Elicitation) =>
-    (it.sessionId === null || it.sessionId === sessionId) && !known.has(it.requestId);
+    it.sessionId === sessionId && !known.has(it.requestId);
   return [
     ...state.questions.filter(here).map(permissionBlock),
     ...state.elicitations.filter(here).map(elicitationBlock),

@@ -122,7 +122,10 @@ class Chat {
       return;
     }
     const active = state.sessions.find((session) => session.sessionId === state.active);
-    const empty = !active || this.#sent.isEmpty(active.sessionId);
+    const asked = [...state.questions, ...state.elicitations].some(
+      (it) => it.sessionId === state.active,
+    );
+    const empty = !active || (this.#sent.isEmpty(active.sessionId) && !asked);
     const running = state.sidecar.state === 'running';
     this.#conversation.hidden = empty;
     this.#empty.element.hidden = !empty;

@@ -6,25 +6,23 @@ import { ending, endingText, gone, working } from './blocks/ending.ts';
 import { blockText } from './blocks/text.ts';
 import { likelyHeight, viewOf } from './blocks/view.ts';
 import { Conversation, GONE, STOP, waitingBlocks, WORKING } from './conversation.ts';
-import { element, icon, Part } from './element.ts';
+import { element, icon } from './element.ts';
 import { Find } from './find.ts';
 import { List, type Row } from './list.ts';
 import { steer } from './steering.ts';
-import { welcome } from './welcome.ts';
 
 /** What the extension says that concerns the conversation alone. */
 export type ForTranscript = Extract<ToChat, { type: 'blocks' | 'terminal' | 'showQuestion' }>;
 
 /**
- * The conversation: everything between the header and the prompt, also what is there to see
- * without a session. It has what it was told of every session; `show` says which is drawn.
+ * The conversation: everything between the header and the prompt. It has what it was told of
+ * every session; `show` says which is drawn.
  */
 export class Transcript {
   readonly #root: HTMLElement;
   readonly #send: (message: FromChat) => void;
   readonly #list: List;
   readonly #find: Find;
-  readonly #welcome: Part<unknown>;
   readonly #down: HTMLButtonElement;
   readonly #live = element('div', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   readonly #conversations = new Map<string | null, Conversation>();
@@ -52,9 +50,6 @@ export class Transcript {
       drawn: () => this.#list.drawn().flatMap((key) => this.#list.elementOf(key) ?? []),
       closed: () => this.#focusCurrent(),
     });
-    this.#welcome = new Part(element('div', { class: 'welcome-place' }), () => [
-      welcome(this.#state, this.#session(), (command) => send({ type: 'run', command })),
-    ]);
     this.#down = element(
       'button',
       { type: 'button', class: 'to-end', hidden: true, on: { click: () => this.#list.toEnd() } },
@@ -66,7 +61,6 @@ export class Transcript {
       { class: 'transcript' },
       this.#find.element,
       this.#list.element,
-      this.#welcome.element,
       this.#down,
       this.#live,
     );
@@ -158,13 +152,6 @@ export class Transcript {
       this.#list.update(key);
     }
     this.#dirty.clear();
-    const empty = keys.length === 0;
-    this.#list.element.hidden = empty;
-    this.#welcome.element.hidden = !empty;
-    if (empty) {
-      const session = this.#session();
-      this.#welcome.show([this.#state?.sidecar, this.#state?.agents, session?.agent]);
-    }
     this.#list.layout();
     this.#find.refresh();
     this.#scrolled();
@@ -344,13 +331,14 @@ export class Transcript {
     }
   }
 
+  /** What the agent has said at last. */
   #tellEnd(session: SessionView): void {
     const last = [...this.#conversation().blocks.values()].findLast(
       (it) => it.kind === 'message' && it.role === 'agent',
     );
-    const said = last?.kind === 'message' ? beginning(messageText(last), 400) : '';
-    const reason = session.stopReason ?? 'end_turn';
-    this.#announce(reason === 'end_turn' ? `${session.agent}: ${said}` : endingText(reason));
+    if (last?.kind === 'message' && session.stopReason === 'end_turn') {
+      this.#announce(`${session.agent}: ${beginning(messageText(last), 400)}`);
+    }
   }
 
   #announce(text: string): void {

@@ -143,7 +143,7 @@ test('a question that no block stands for is asked at the end; one of another se
     {},
     {
       questions: [
-        question('own', { sessionId: null, message: 'Save the files first?' }),
+        question('own', { message: 'Save the files first?' }),
         question('other', { sessionId: 'other', message: 'Of another session' }),
       ],
     },
