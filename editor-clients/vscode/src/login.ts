@@ -26,6 +26,9 @@ interface ListedAgent {
   problem?: string;
 }
 
+/** How long to wait for a sidecar that starts. */
+const START_MS = 15_000;
+
 /** Logging in to an agent and out of it. Nothing that is typed for it is kept or logged. */
 export class Login implements Disposable {
   readonly #sidecar: Sidecar;
@@ -104,8 +107,11 @@ export class Login implements Disposable {
 
   async #choose(title: string): Promise<string | null> {
     try {
-      const agents = this.#sidecar.command<ListedAgent[]>('acp.agent.list');
-      const rows = agents.then((all) =>
+      const agents = async () => {
+        await this.#sidecar.whenRunning(START_MS);
+        return this.#sidecar.command<ListedAgent[]>('acp.agent.list');
+      };
+      const rows = agents().then((all) =>
         all
           .filter(({ problem }) => problem === undefined)
           .map(({ name, command }) => ({

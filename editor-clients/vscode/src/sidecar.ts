@@ -130,6 +130,30 @@ export class Sidecar implements Disposable {
     return this.#client?.state === State.Running;
   }
 
+  /**
+   * Waits until it runs, for what a user asks of a window that has only just opened.
+   *
+   * @throws {NotRunning} where it does not within so many milliseconds.
+   */
+  async whenRunning(most: number): Promise<void> {
+    if (this.running) {
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        subscription.dispose();
+        reject(new NotRunning());
+      }, most);
+      const subscription = this.#changed.event((running) => {
+        if (running) {
+          clearTimeout(timer);
+          subscription.dispose();
+          resolve();
+        }
+      });
+    });
+  }
+
   /** Answers a request of the sidecar's. One handler a method. Before the first start. */
   onRequest<P, R>(
     method: string,
