@@ -6,6 +6,9 @@ import { files } from './outcome.ts';
 /** Files that are named; of more there is a count. */
 const NAMED = 8;
 
+/** Characters of a prompt that it is called by. */
+const MOST = 60;
+
 const VERBS = { modified: 'Change', created: 'Bring back', deleted: 'Delete' } as const;
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -28,7 +31,8 @@ export function ago(time: number, now: number): string {
 /** The first line of a prompt. */
 export function checkpointLabel(label: string): string {
   const line = label.trim().split(/\s*[\r\n]/)[0] ?? '';
-  return line || 'A prompt without words';
+  const shown = line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+  return shown || 'A prompt without words';
 }
 
 /** Whether going back to it would do anything. */

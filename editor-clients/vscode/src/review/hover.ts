@@ -23,7 +23,10 @@ export function hover(place: Place, old: readonly string[] | null, language: str
     const lines = splitLines(place.text ?? '');
     parts.push(lines.length > 0 ? codeBlock(excerpt(lines), language) : 'The lines would go.');
   } else if (old && old.length > 0) {
-    parts.push('Before:', codeBlock(excerpt(old), language));
+    if (place.kind !== 'deleted') {
+      parts.push('Before:');
+    }
+    parts.push(codeBlock(excerpt(old), language));
   }
   return parts.join('\n\n');
 }

@@ -200,3 +200,33 @@ scenario(
     await untilSame('only that is written', ONLY_NAMES, () => onDisk(window));
   },
 );
+
+scenario(
+  'the mouse over a place shows the lines that went, and reverts them',
+  OPTIONS,
+  async (window) => {
+    const shorter = BEFORE.replace('    return "Hello " + name\n', '');
+    await begin(window);
+    await write(window, { 'greeting.py': shorter });
+    await waits(window, '1');
+    await window.editors.reads('greeting.py', shorter);
+    const below = window.editors.of('greeting.py').locator('.view-line').nth(4);
+    const hover = window.page.locator('.monaco-hover').filter({ hasText: 'scribe removed 1 line' });
+    await until('the old line is shown', async () => {
+      await window.page.mouse.move(700, 5);
+      await below.hover({ position: { x: 1, y: 8 } });
+      return hover
+        .getByText('return "Hello " + name')
+        .waitFor({ timeout: 3000 })
+        .then(
+          () => true,
+          () => false,
+        );
+    });
+    await window.screenshot('review-hover');
+    await hover.getByRole('link', { name: 'Revert' }).click();
+    await waits(window, '');
+    await window.editors.reads('greeting.py', BEFORE);
+    await untilSame('it is on the disk', BEFORE, () => onDisk(window));
+  },
+);

@@ -96,6 +96,7 @@ test('the time of a checkpoint is told as one would', () => {
 test('a checkpoint is called like the first line of its prompt', () => {
   assert.equal(checkpointLabel('\n fix it \n\nplease'), 'fix it');
   assert.equal(checkpointLabel(''), 'A prompt without words');
+  assert.equal(checkpointLabel('a'.repeat(100)), `${'a'.repeat(60)}…`);
 });
 
 test('before a restore each file is named with what happens to it, many are counted', () => {
