@@ -164,6 +164,8 @@ class CutOffs:
         self._kept: set[Key] = set()
         """Of which there may be a file of ours."""
         self._writing = False
+        self._at_disk = False
+        """Whether the thread is at work."""
         self._lock = threading.Lock()
         """Held by the thread that writes or reads: one after the other."""
         self._owner = secrets.token_hex(8)
@@ -191,7 +193,11 @@ class CutOffs:
         try:
             await asyncio.sleep(_SOON_SECONDS)
             while self._due:
-                size = await asyncio.to_thread(self._write, self._taken())
+                self._at_disk = True
+                try:
+                    size = await asyncio.to_thread(self._write, self._taken())
+                finally:
+                    self._at_disk = False
                 await asyncio.sleep(max(_SECONDS, size / _BYTES_PER_SECOND))
         finally:
             self._writing = False
@@ -199,7 +205,7 @@ class CutOffs:
     async def stop(self) -> None:
         """Write what is due at once: the sidecar ends. Its lock goes with its process, when
         also its agents have ended."""
-        if self._due or self._writing:
+        if self._due or self._at_disk:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_SECONDS):
                     await asyncio.to_thread(self._write, self._taken())

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from acp_sidecar.demo import script
-from acp_sidecar.demo.keeping import Keep, state_folder
+from acp_sidecar.demo.keeping import VARIABLE, Keep, state_folder
 from acp_sidecar.demo.peer import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -284,7 +284,8 @@ def _parser() -> argparse.ArgumentParser:
         f"  /{command.name + (f' {command.hint}' if command.hint else ''):<22} {command.summary}"
         for command in script.COMMANDS.values()
     )
-    parser.epilog = f"Prompts it knows (any other plays the whole turn):\n{commands}"
+    kept = f"Its sessions are kept in the user's state folder, or in ${VARIABLE}; empty: nowhere."
+    parser.epilog = f"Prompts it knows (any other plays the whole turn):\n{commands}\n\n{kept}"
     parser.add_argument(
         "--protocol", type=int, choices=(1, 2), default=1, help="protocol version (default: 1)"
     )
