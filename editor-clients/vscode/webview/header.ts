@@ -89,6 +89,7 @@ export class Header {
           id: `tab-${tab.sessionId}`,
           'aria-selected': String(tab.selected),
           'aria-controls': 'conversation',
+          'aria-keyshortcuts': 'Delete',
           'aria-label': `${tab.label}, ${tab.agent}, ${status}${asks}`,
           tabindex: tab.selected ? '0' : '-1',
           'data-key': tab.sessionId,
@@ -112,7 +113,8 @@ export class Header {
         'close',
         `Close the session: ${tab.label}`,
         () => this.#send({ type: 'closeSession', sessionId: tab.sessionId }),
-        { class: 'tab-close', tabindex: '-1', title: 'Close the session' },
+        // For the mouse: by keys it is Delete, and a list of tabs has nothing but tabs.
+        { class: 'tab-close', tabindex: '-1', 'aria-hidden': 'true', title: 'Close the session' },
       ),
     );
   }

@@ -38,10 +38,11 @@ export class Chats {
     this.#files = files;
   }
 
-  static async start(): Promise<Chats> {
+  /** @param page What is on the pages: the conversation alone, or the whole chat. */
+  static async start(page: 'page' | 'whole' = 'page'): Promise<Chats> {
     const built = await build({
       entryPoints: {
-        chat: path.join(ROOT, 'test/webview/page.ts'),
+        chat: path.join(ROOT, `test/webview/${page}.ts`),
         style: path.join(ROOT, 'webview/style.css'),
       },
       bundle: true,
