@@ -34,18 +34,9 @@ const OPTIONS = {
 };
 
 async function session(window: Workbench): Promise<void> {
-  await window.activated();
-  await until('a session has begun', async () => {
-    await window.command('ACP: New Session');
-    const dialog = window.page.locator('.monaco-dialog-box');
-    await eye(window).or(dialog).first().waitFor();
-    if (await dialog.isVisible()) {
-      // The sidecar is not there yet.
-      await window.page.keyboard.press('Escape');
-      return false;
-    }
-    return true;
-  });
+  await window.chat.prompt('/refuse');
+  await window.chat.says('I would rather not.');
+  await eye(window).waitFor();
 }
 
 async function press(window: Workbench, ...keys: (keyof typeof KEYS)[]): Promise<void> {
@@ -103,6 +94,13 @@ async function ruled(window: Workbench, name: string): Promise<boolean> {
     });
 }
 
+async function wheel(window: Workbench, name: string, by: number): Promise<void> {
+  const box = await window.editors.of(name).boundingBox();
+  assert.ok(box);
+  await window.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await window.page.mouse.wheel(0, by);
+}
+
 scenario(
   'keys go where the user types while the agent is shown beside',
   OPTIONS,
@@ -154,6 +152,7 @@ scenario(
     await window.openFile('typed.txt');
     await editors.reads('typed.txt', `${'x'.repeat(150)}\n`);
 
+    await window.showView('Explorer');
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'one.py' }).click();
     await page.keyboard.press('F2');
     const name = page.locator('.explorer-item-edited input');
@@ -171,5 +170,85 @@ scenario(
     assert.ok(await name.evaluate((it) => it === document.activeElement));
     await page.keyboard.press('Escape');
     await press(window, 'F4');
+  },
+);
+
+scenario(
+  'the user’s hand in the agent’s column pauses until the next prompt',
+  OPTIONS,
+  async (window) => {
+    const { editors, page } = window;
+    await window.openFile('mine.py');
+    await session(window);
+    const acts: [string, () => Promise<void>][] = [
+      ['scrolls by one notch', () => wheel(window, 'two.py', 60)],
+      [
+        'clicks',
+        async () => {
+          await editors.of('two.py').locator('.view-line').nth(3).click();
+        },
+      ],
+      ['goes there by a key', () => page.keyboard.press('Control+2')],
+    ];
+    for (const [act, does] of acts) {
+      await editors.place('mine.py');
+      await press(window, 'F1', 'F2', 'F3');
+      await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+      await eyeSays(window, 'two.py:200');
+      assert.ok(!(await eye(window).innerText()).includes('Paused'), 'reveals pause nothing');
+      await does();
+      await eyeSays(window, 'Paused');
+      await window.screenshot(`follow-paused-${act}`);
+      await press(window, 'F4');
+    }
+    await editors.place('mine.py');
+    await press(window, 'F3');
+    await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    await window.openFile('one.py');
+    assert.ok(
+      !(await eye(window).innerText()).includes('Paused'),
+      'the user’s own tabs pause nothing',
+    );
+    await wheel(window, 'two.py', 300);
+    await eyeSays(window, 'Paused');
+    await eye(window).click();
+    await until('it goes on', async () => !(await eye(window).innerText()).includes('Paused'));
+    await eye(window).click();
+    await eyeSays(window, 'Not following');
+    await editors.place('one.py', 1);
+    await press(window, 'F4', 'F2', 'F3');
+    await eyeSays(window, 'two.py:200');
+    assert.equal(await marks(window, 'two.py'), '');
+    assert.deepEqual(
+      (await editors.tabs()).filter(({ shown }) => shown).map(({ name, column }) => [name, column]),
+      [
+        ['one.py', 1],
+        ['two.py', 2],
+      ],
+    );
+  },
+);
+
+scenario(
+  'the agent in the user’s own file, without previews',
+  { ...OPTIONS, settings: { 'workbench.editor.enablePreview': false } },
+  async (window) => {
+    const { editors, page } = window;
+    await window.openFile('two.py');
+    await session(window);
+    await editors.place('two.py', 2);
+    await press(window, 'F1', 'F2', 'F3');
+    await page.keyboard.type(' # mine, and nobody else’s', { delay: 60 });
+    await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    assert.equal((await editors.lines('two.py'))[1], 'line_2 = 2 # mine, and nobody else’s');
+    assert.deepEqual(
+      (await editors.tabs()).map(({ name, column, active }) => [name, column, active]),
+      [
+        ['two.py', 1, true],
+        ['two.py', 2, false],
+      ],
+      'no tab of the agent’s is left behind',
+    );
+    await window.screenshot('follow-same-file');
   },
 );
