@@ -134,7 +134,16 @@ scenario(
     await window.screenshot('follow-light');
     await press(window, 'F4');
     await marked(window, 'two.py', '');
+  },
+);
 
+scenario(
+  'keys go to the terminal, a name or the chat while the agent is shown',
+  OPTIONS,
+  async (window) => {
+    const { editors, page } = window;
+    await window.openFile('mine.py');
+    await session(window);
     await window.command('Terminal: Create New Terminal');
     const terminal = page.locator('.terminal-wrapper.active .xterm-helper-textarea');
     await terminal.waitFor({ state: 'attached' });
