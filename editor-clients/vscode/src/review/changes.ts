@@ -99,6 +99,12 @@ export function counts(change: FileChange): { come: number; gone: number } {
   };
 }
 
+/** The files in the order of their paths: that of the sidecar is the one they were met in. */
+export function byPath(changes: readonly FileChange[]): FileChange[] {
+  // By code units: ten thousand files are sorted at each change, a collator takes 150 ms for that.
+  return [...changes].sort((one, other) => (one.uri < other.uri ? -1 : 1));
+}
+
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

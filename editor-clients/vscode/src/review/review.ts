@@ -2,7 +2,7 @@ import { commands, type Disposable, type Event, EventEmitter, Uri, window } from
 
 import type { FileChange } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions.ts';
-import { byLine, isDeleted, type Place, places, type ReviewSession } from './changes.ts';
+import { byLine, byPath, isDeleted, type Place, places, type ReviewSession } from './changes.ts';
 
 /** A changed file of one session. */
 export interface ReviewedFile {
@@ -118,6 +118,13 @@ function keyOf(uri: string): string {
 }
 
 function asReviewed(session: Session): ReviewSession {
-  const { sessionId, agent, changes, status } = session;
+  const { sessionId, agent, status } = session;
+  let changes = sorted.get(session.changes);
+  if (!changes) {
+    changes = byPath(session.changes);
+    sorted.set(session.changes, changes);
+  }
   return { sessionId, agent: agent || 'The agent', title: status?.title ?? null, changes };
 }
+
+const sorted = new WeakMap<readonly FileChange[], readonly FileChange[]>();

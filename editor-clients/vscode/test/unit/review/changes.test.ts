@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import type { FileChange, Hunk, ProposedHunk } from '../../../src/protocol.ts';
 import {
+  byPath,
   counts,
   kindOf,
   neighbour,
@@ -104,6 +105,11 @@ test('the way back goes to the last hunk of the file before', () => {
   assert.equal(previous('file:///a', 2), 'b1');
   assert.equal(previous('file:///b', 2), 'a2');
   assert.equal(previous(null, 0), 'b1');
+});
+
+test('files are in the order of their paths', () => {
+  const names = byPath([file('f/b', []), file('b', []), file('f/a', [])]).map(({ uri }) => uri);
+  assert.deepEqual(names, ['b', 'f/a', 'f/b']);
 });
 
 test('where nothing waits there is nowhere to go', () => {
