@@ -28,6 +28,10 @@ export function news(before: ChatState, state: ChatState): string[] {
     if (!worked || session.status === 'running' || session.status === 'requires_action') {
       return [];
     }
+    if (session.sessionId === state.active && session.status !== 'dead') {
+      // The conversation itself tells of the turn that the user looks at.
+      return [];
+    }
     const name = session.agent || 'The agent';
     const other = session.sessionId === state.active ? '' : ` in “${session.title ?? ''}”`;
     return session.status === 'dead'

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import type { FromChat } from '../../src/chat/messages.ts';
 import type { ConfigOption, EntryBlock } from '../../src/protocol.ts';
-import { type Chat, Chats } from './harness.ts';
+import { type Chat, Chats, question } from './harness.ts';
 
 const RESULTS = path.join(import.meta.dirname, '../../test-results');
 const PNG =
@@ -240,6 +240,20 @@ test('the arrow up brings back the last prompt into an empty field alone', async
   assert.equal(await field(chat).inputValue(), 'The first prompt');
   await field(chat).press('ArrowDown');
   assert.equal(await field(chat).inputValue(), '');
+});
+
+test('the end of a turn elsewhere and a new question are told to who cannot see them', async () => {
+  const chat = await chats.open();
+  const other = { ...SESSION, sessionId: 't', title: 'Tests' };
+  const told = chat.page.locator('.unseen[role="status"]');
+  await chat.state({}, { sessions: [SESSION, { ...other, status: 'running' }] });
+  await chat.state({}, { sessions: [SESSION, other] });
+  assert.equal(await told.textContent(), 'demo has finished in “Tests”');
+  const questions = [question('q', { sessionId: 't', title: 'Run the tests' })];
+  await chat.state({}, { sessions: [SESSION, other], questions });
+  assert.equal(await told.textContent(), 'demo asks in “Tests”: Run the tests');
+  await chat.page.getByRole('button', { name: /demo asks in “Tests”/ }).click();
+  assert.deepEqual(await last(chat, 'selectSession'), { type: 'selectSession', sessionId: 't' });
 });
 
 for (const theme of ['vscode-dark', 'vscode-light', 'vscode-high-contrast'] as const) {
