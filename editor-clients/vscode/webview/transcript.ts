@@ -78,6 +78,11 @@ export class Transcript {
 
   /** Everything that is not a block: sessions, questions that wait, the sidecar. */
   setState(state: ChatState): void {
+    for (const { sessionId } of this.#state?.sessions ?? []) {
+      if (!state.sessions.some((it) => it.sessionId === sessionId)) {
+        this.#conversations.delete(sessionId);
+      }
+    }
     this.#state = state;
     const session = this.#session();
     if (this.#status === 'running' && session?.status === 'idle') {

@@ -189,7 +189,7 @@ export class Chat {
   }
 }
 
-const SESSION: SessionView = {
+export const SESSION: SessionView = {
   sessionId: 's',
   agent: 'demo',
   cwd: '/ws',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import type { EntryBlock } from '../../src/protocol.ts';
-import { type Chat, Chats, message, toolCall } from './harness.ts';
+import { type Chat, Chats, message, SESSION, toolCall } from './harness.ts';
 
 let chats: Chats;
 before(async () => {
@@ -173,12 +173,18 @@ test('each session is found where it was left', async () => {
   await scrollTo(chat, 0.4);
   const seen = (await rows(chat))[1] ?? '';
   const top = await topOf(chat, seen);
-  await chat.state({ sessionId: 'other' }, { active: 'other' });
+  const both = [SESSION, { ...SESSION, sessionId: 'other' }];
+  await chat.state({}, { sessions: both, active: 'other' });
   await chat.settled();
   assert.equal(await chat.page.locator('article').count(), 0);
-  await chat.state();
+  await chat.state({}, { sessions: both });
   await chat.settled();
   assert.ok(Math.abs((await topOf(chat, seen)) - top) <= 1);
+  // One that is closed is forgotten.
+  await chat.state({}, { sessions: both.slice(1), active: 'other' });
+  await chat.state({}, { sessions: both });
+  await chat.settled();
+  assert.equal(await chat.page.locator('article').count(), 0);
   await chat.page.close();
 });
 
