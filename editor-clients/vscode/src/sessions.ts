@@ -60,6 +60,8 @@ export class Sessions implements Disposable {
   readonly #reviewed = new EventEmitter<Session>();
   readonly #followed = new EventEmitter<Session>();
   readonly #superseded = new EventEmitter<{ slept: Session; session: Session }>();
+  /** Of those the sidecar may still say something. */
+  readonly #closed = new Set<string>();
   #active: string | null = null;
   #wake: ((session: Session) => Promise<Session>) | null = null;
 
@@ -67,12 +69,18 @@ export class Sessions implements Disposable {
     this.#sidecar = sidecar;
     sidecar.onNotification<Transcript>('acp/transcript', (it) => this.#onTranscript(it));
     sidecar.onNotification<Changes>('acp/changes', ({ sessionId, changes }) => {
+      if (this.#closed.has(sessionId)) {
+        return;
+      }
       const session = this.#known(sessionId);
       session.changes = changes;
       this.#reviewed.fire(session);
       this.#changed.fire(undefined);
     });
     sidecar.onNotification<Follow>('acp/follow', (follow) => {
+      if (this.#closed.has(follow.sessionId)) {
+        return;
+      }
       const session = this.#known(follow.sessionId);
       session.follow = follow;
       this.#followed.fire(session);
@@ -207,6 +215,7 @@ export class Sessions implements Disposable {
   async close(sessionId: string): Promise<void> {
     if (!this.#sessions.get(sessionId)?.asleep) {
       await this.#sidecar.command('acp.session.close', { sessionId });
+      this.#closed.add(sessionId);
     }
     this.#forget(sessionId);
     this.#changed.fire(undefined);
@@ -274,6 +283,9 @@ export class Sessions implements Disposable {
   }
 
   #onTranscript({ sessionId, blocks }: Transcript): void {
+    if (this.#closed.has(sessionId)) {
+      return;
+    }
     const session = this.#known(sessionId);
     const entries: EntryBlock[] = [];
     for (const block of blocks) {

@@ -44,7 +44,7 @@ scenario(
     await file.click();
     assert.equal(await chat.field.inputValue(), '/read @"src/my notes.md"');
     await chat.field.press('Enter');
-    await chat.frame.getByText('Read my notes.md').waitFor();
+    await chat.frame.getByRole('button', { name: /^Read my notes\.md/ }).waitFor();
 
     await chat.frame.getByRole('button', { name: /^Mode: Ask before each edit/ }).click();
     await chat.frame.getByRole('option', { name: /^Edit without asking/ }).click();
@@ -77,7 +77,7 @@ scenario(
     await waiting.getByText('/create dropped').waitFor({ state: 'hidden' });
 
     await chat.frame.getByRole('button', { name: 'Stop the turn' }).click();
-    await chat.frame.getByText('Read greeting.py').waitFor();
+    await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
     await untilTab(window, /idle/);
   },
 );
@@ -108,7 +108,7 @@ scenario(
       'the prompt is as it was',
       async () => (await chat.field.inputValue()) === 'for the first',
     );
-    await chat.frame.getByText('Read greeting.py').waitFor();
+    await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
   },
 );
 
@@ -128,6 +128,6 @@ scenario(
     await chat.frame.getByRole('button', { name: 'Earlier sessions' }).click();
     await window.quickPick.titled(/Earlier sessions with demo/);
     await window.quickPick.choose('/read greeting.py');
-    await chat.frame.getByText('Read greeting.py').waitFor();
+    await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
   },
 );
