@@ -5,19 +5,24 @@ import { userSettings } from './settings.ts';
 import type { Sessions } from './sessions.ts';
 import type { Sidecar } from './sidecar.ts';
 
-/** Tells the sidecar of what the user changes in their own settings: no restart is needed. */
-export function tellSettings(sidecar: Sidecar): Disposable {
+/**
+ * Tells the sidecar of what the user changes in their own settings: no restart is needed.
+ *
+ * @param told Called when that is done: the agents may be others.
+ */
+export function tellSettings(sidecar: Sidecar, told: () => Promise<void>): Disposable {
   const read = () => userSettings(workspace.getConfiguration('acp'));
-  let told = JSON.stringify(read());
+  let last = JSON.stringify(read());
   return workspace.onDidChangeConfiguration(async (event) => {
     if (!event.affectsConfiguration('acp')) {
       return;
     }
     const settings = read();
     const text = JSON.stringify(settings);
-    if (text !== told) {
-      told = text;
+    if (text !== last) {
+      last = text;
       await sidecar.notify('acp/userSettings', settings);
+      await told();
     }
   });
 }

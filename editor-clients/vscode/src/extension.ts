@@ -72,7 +72,7 @@ export function activate(context: ExtensionContext): void {
   context.subscriptions.push(
     doctor,
     new Trace(service),
-    tellSettings(sidecar),
+    tellSettings(sidecar, () => agents.refresh()),
     registerRestartAgent(sidecar),
     registerTryDemo(sidecar, sessions),
     registerWalkthrough(context),

@@ -106,6 +106,10 @@ export class Service implements Disposable {
   async makeEnvironment(): Promise<void> {
     const found = this.#found ?? (await this.#find());
     const base = found.kind === 'ready' ? found.python : found.base;
+    if (!base && setting() !== null) {
+      await this.#clearSetting(found.kind === 'missing' ? found.reason : '');
+      return;
+    }
     if (!base) {
       const reason = found.kind === 'missing' ? found.reason : '';
       await this.#tellOf(reason, ['Choose a Python', 'Show Log']);
@@ -171,9 +175,8 @@ export class Service implements Disposable {
 
   async #find(): Promise<Found> {
     const wheel = this.#wheel();
-    const setting = workspace.getConfiguration('acp').get<string | null>('pythonPath') ?? null;
     const found = await findLaunch({
-      setting: setting?.trim() ? setting.trim() : null,
+      setting: setting(),
       environment: await this.#environments.python(),
       wheel,
       cwd: await this.#environments.emptyFolder(),
@@ -289,6 +292,21 @@ export class Service implements Disposable {
       .update('pythonPath', path === '' ? undefined : path, ConfigurationTarget.Global);
   }
 
+  /** An environment would not be used while the setting names another Python. */
+  async #clearSetting(reason: string): Promise<void> {
+    const clear = 'Clear the Setting';
+    const answer = await window.showErrorMessage(reason, clear, 'Choose a Python');
+    if (answer !== clear) {
+      await this.#does(answer);
+      return;
+    }
+    // The change of the setting starts it, which then offers an environment if there is none.
+    this.#offered = false;
+    await workspace
+      .getConfiguration('acp')
+      .update('pythonPath', undefined, ConfigurationTarget.Global);
+  }
+
   #died(reason: string): void {
     this.#log.error(reason);
     if (this.#deaths.add(Date.now())) {
@@ -306,6 +324,12 @@ export class Service implements Disposable {
     void commands.executeCommand('setContext', 'acp.sidecar', view.state);
     this.#changed.fire(view);
   }
+}
+
+/** `acp.pythonPath`, null where it is not set. */
+function setting(): string | null {
+  const path = workspace.getConfiguration('acp').get<string | null>('pythonPath')?.trim();
+  return path === undefined || path === '' ? null : path;
 }
 
 function itemOf(python: Python): { label: string; description: string; path: string } {

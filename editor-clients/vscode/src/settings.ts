@@ -1,7 +1,7 @@
 import type { WorkspaceConfiguration } from 'vscode';
 
 /** The settings that the sidecar has, by the dotted name that both sides use. */
-const SIDECAR_SETTINGS = [
+export const SIDECAR_SETTINGS = [
   'defaultAgent',
   'protocolVersions',
   'follow.enabled',
@@ -20,7 +20,7 @@ const SIDECAR_SETTINGS = [
 ] as const;
 
 /** Settings that decide which command runs: taken from the user's own settings alone. */
-const USER_ONLY = ['agents', 'registry.source', 'registry.allow', 'mcpServers'] as const;
+export const USER_ONLY = ['agents', 'registry.source', 'registry.allow', 'mcpServers'] as const;
 
 /** The part of VS Code's `WorkspaceConfiguration` that is needed. */
 export type Configuration = Pick<WorkspaceConfiguration, 'inspect'>;
