@@ -63,8 +63,14 @@ async function onRow(window: Workbench, row: string, action: string): Promise<vo
   await window.page.mouse.move(700, 5);
 }
 
+/** What a file says on the disk; empty where there is none. */
 function onDisk(window: Workbench, name = 'greeting.py'): string {
-  return readFileSync(join(window.server.folder, name), 'utf8');
+  const path = join(window.server.folder, name);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+async function diskReads(window: Workbench, text: string, name = 'greeting.py'): Promise<void> {
+  await untilSame(`${name} reads so on the disk`, text, () => onDisk(window, name));
 }
 
 scenario('one change is kept, another reverted, and both undone', OPTIONS, async (window) => {
@@ -100,14 +106,14 @@ scenario('one change is kept, another reverted, and both undone', OPTIONS, async
   await onRow(window, 'Good morning', 'Revert Change');
   await waits(window, '');
   await window.editors.reads('greeting.py', ONLY_NAMES);
-  await untilSame('it is on the disk', ONLY_NAMES, () => onDisk(window));
+  await diskReads(window, ONLY_NAMES);
 
   await window.command('ACP: Undo Last Keep or Revert');
   await waits(window, '1');
   await window.editors.reads('greeting.py', AFTER);
   await window.command('ACP: Undo Last Keep or Revert');
   await waits(window, '2');
-  assert.equal(onDisk(window), AFTER);
+  await diskReads(window, AFTER);
 });
 
 scenario('what the user types stays through a revert, and its undo', OPTIONS, async (window) => {
@@ -160,14 +166,14 @@ scenario('all changes are compared, reverted at once, and restored', OPTIONS, as
   assert.match(await window.dialog.shown(), /Revert 4 changes in 3 files\?/);
   await window.dialog.answer('Revert All');
   await waits(window, '');
-  assert.equal(onDisk(window), BEFORE);
-  assert.equal(onDisk(window, 'old.txt'), 'one\ntwo\n');
-  assert.equal(existsSync(join(window.server.folder, 'new.py')), false);
+  await diskReads(window, BEFORE);
+  await diskReads(window, 'one\ntwo\n', 'old.txt');
+  await diskReads(window, '', 'new.py');
 
   await window.command('ACP: Undo Last Keep or Revert');
   await waits(window, '4');
-  assert.equal(onDisk(window), AFTER);
-  assert.equal(existsSync(join(window.server.folder, 'old.txt')), false);
+  await diskReads(window, AFTER);
+  await diskReads(window, '', 'old.txt');
 
   await write(window, { 'greeting.py': `${AFTER}\n\nmain()\n` });
   await waits(window, '5');
@@ -178,7 +184,7 @@ scenario('all changes are compared, reverted at once, and restored', OPTIONS, as
   assert.match(await window.dialog.shown(), /Change greeting\.py/);
   await window.dialog.answer('Restore');
   await waits(window, '4');
-  await untilSame('it is as it was after the first prompt', AFTER, () => onDisk(window));
+  await diskReads(window, AFTER);
 });
 
 scenario(
@@ -197,7 +203,7 @@ scenario(
     await onRow(window, 'Good morning', 'Reject Proposed Change');
     await waits(window, '1');
     await onRow(window, 'Barbara', 'Apply Proposed Change');
-    await untilSame('only that is written', ONLY_NAMES, () => onDisk(window));
+    await diskReads(window, ONLY_NAMES);
   },
 );
 
@@ -227,6 +233,6 @@ scenario(
     await hover.getByRole('link', { name: 'Revert' }).click();
     await waits(window, '');
     await window.editors.reads('greeting.py', BEFORE);
-    await untilSame('it is on the disk', BEFORE, () => onDisk(window));
+    await diskReads(window, BEFORE);
   },
 );
