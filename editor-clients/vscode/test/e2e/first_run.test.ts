@@ -13,10 +13,10 @@ const SETTINGS = { 'acp.pythonPath': undefined };
 const OFFERED = /does not have the sidecar/;
 
 scenario(
-  'who has no sidecar is offered one, and the demo agent runs',
+  'who has no sidecar is offered one, and the demo agent answers',
   { settings: SETTINGS, env: { PATH, ACP_DEMO_PACE: '0.1' }, files: { 'notes.txt': 'one\n' } },
   async (window) => {
-    const { notifications, server } = window;
+    const { chat, notifications, server } = window;
     await notifications.shown(OFFERED);
     await window.screenshot('first-run');
     assert.deepEqual(server.processes('acp_sidecar'), []);
@@ -29,8 +29,9 @@ scenario(
       120,
     );
 
-    await window.command('ACP: New Session');
-    await until('the demo agent runs', () => server.processes('demo-agent').length > 0);
+    await chat.prompt('/refuse');
+    await chat.says('I would rather not.');
+    await window.screenshot('first-answer');
   },
 );
 

@@ -7,7 +7,7 @@ scenario('nothing starts in a folder that is not trusted', { trust: 'asked' }, a
   await window.activated();
   await window.statusBar('Restricted Mode').waitFor();
   await window.showView('Agents');
-  await window.webview().locator('#chat').waitFor({ state: 'attached' });
+  await window.chat.says('This folder is not trusted');
   await window.screenshot('restricted');
   assert.deepEqual(sidecar(), []);
 

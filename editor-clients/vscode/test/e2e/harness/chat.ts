@@ -3,7 +3,7 @@
 import { type FrameLocator, type Locator } from 'playwright-core';
 
 import { press } from './mouse.ts';
-import { untilSame } from './until.ts';
+import { until, untilSame } from './until.ts';
 import type { Workbench } from './workbench.ts';
 
 /** What {@link Workbench.chat} gives. */
@@ -35,6 +35,14 @@ export class Chat {
     await untilSame('the prompt is sent', '', () => this.field.inputValue());
   }
 
+  /** Waits until the shown session is so: "idle", "at work", … as its tab says. */
+  async is(status: string): Promise<void> {
+    const tab = this.frame.getByRole('tab', { selected: true });
+    await until(`the session is ${status}`, async () =>
+      ((await tab.getAttribute('aria-label')) ?? '').includes(`, ${status}`),
+    );
+  }
+
   /** A button of the chat. */
   button(name: string | RegExp): Locator {
     const wanted = typeof name === 'string' ? { name, exact: true } : { name };
@@ -43,6 +51,6 @@ export class Chat {
 
   /** Waits until the conversation has this. */
   async says(text: string | RegExp): Promise<void> {
-    await this.frame.getByText(text).last().waitFor();
+    await this.frame.getByText(text).filter({ visible: true }).last().waitFor();
   }
 }
