@@ -1,28 +1,28 @@
 import { commands, type ExtensionContext, window, workspace } from 'vscode';
 
-import { Asking } from './asking.ts';
+import { Asking } from './questions/asking.ts';
 import { ListedAgents } from './chat/agent_names.ts';
 import { registerChatCommands } from './chat/commands.ts';
 import { titleOf } from './chat/state.ts';
 import { ChatView } from './chat/view.ts';
-import { registerRestartAgent, registerTryDemo, tellSettings } from './control.ts';
-import { Doctor } from './doctor.ts';
-import { Elicitations } from './elicitation.ts';
-import { registerFollow } from './following.ts';
-import { Login } from './login.ts';
-import { Permission } from './permission.ts';
-import { Previews } from './preview.ts';
-import { Questions } from './questions.ts';
+import { registerRestartAgent, registerTryDemo, tellSettings } from './launch/agent_commands.ts';
+import { Doctor } from './launch/doctor.ts';
+import { Elicitations } from './questions/elicitation.ts';
+import { registerFollow } from './follow/register.ts';
+import { Login } from './terminals/login.ts';
+import { Permission } from './questions/permission.ts';
+import { Previews } from './questions/preview.ts';
+import { Questions } from './questions/questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
-import { Restoring } from './restoring.ts';
-import { Service } from './service.ts';
-import { Sessions } from './sessions.ts';
+import { Restoring } from './sessions/restoring.ts';
+import { Service } from './launch/service.ts';
+import { Sessions } from './sessions/sessions.ts';
 import { Sidecar } from './sidecar.ts';
 import { userSettings } from './settings.ts';
-import { Terminals } from './terminals.ts';
-import { Trace } from './trace.ts';
-import { registerWalkthrough } from './walkthrough.ts';
+import { Terminals } from './terminals/terminals.ts';
+import { Trace } from './launch/trace.ts';
+import { registerWalkthrough } from './launch/walkthrough.ts';
 
 let sidecar: Sidecar | null = null;
 

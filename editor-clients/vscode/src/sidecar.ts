@@ -25,7 +25,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageclient/node';
 
-import { reasonOfEnd, readLine } from './ending.ts';
+import { reasonOfEnd, readLine } from './launch/ending.ts';
 import { configuration, userSettings } from './settings.ts';
 
 type Answer = (params: unknown, token: CancellationToken) => unknown;

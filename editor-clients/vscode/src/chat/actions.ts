@@ -1,7 +1,7 @@
 import { commands, env, Uri, window } from 'vscode';
 
 import type { Completion, ContentBlock } from '../protocol.ts';
-import type { Session } from '../sessions.ts';
+import type { Session } from '../sessions/sessions.ts';
 import type { Draft, FromChat, ToChat } from './messages.ts';
 import { mention } from './mention.ts';
 import type { Opening } from './opening.ts';

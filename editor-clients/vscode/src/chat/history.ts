@@ -8,7 +8,7 @@ import {
 } from 'vscode';
 
 import type { EarlierSession, OpenedSession } from '../protocol.ts';
-import type { Session } from '../sessions.ts';
+import type { Session } from '../sessions/sessions.ts';
 import { showError } from './actions.ts';
 import { ago } from './ago.ts';
 import type { ChatParts } from './sources.ts';

@@ -13,7 +13,7 @@ import {
   workspace,
 } from 'vscode';
 
-import type { Session, Sessions } from '../sessions.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
 
 const SCHEME = 'acp-tool-call';
 

@@ -8,7 +8,7 @@ import {
 } from 'vscode';
 
 import type { OpenedSession } from '../protocol.ts';
-import type { Session, Sessions } from '../sessions.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import type { AgentNames } from './sources.ts';
 

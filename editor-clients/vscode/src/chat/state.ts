@@ -1,5 +1,5 @@
 import type { Elicitation, EntryBlock, Question } from '../protocol.ts';
-import type { Session } from '../sessions.ts';
+import type { Session } from '../sessions/sessions.ts';
 import type { ChatState, SessionView, SidecarView } from './messages.ts';
 
 /** What the chat's state is made of. */

@@ -10,7 +10,7 @@ import {
 } from 'vscode';
 
 import type { ContentBlock, TerminalUpdate } from '../protocol.ts';
-import type { Session } from '../sessions.ts';
+import type { Session } from '../sessions/sessions.ts';
 import { Actions } from './actions.ts';
 import { Batch } from './batch.ts';
 import { asDraft, inFront, isEmpty } from './draft.ts';

@@ -12,7 +12,7 @@ import {
 } from 'vscode';
 
 import type { Checkpoint, CheckpointPreview } from '../protocol.ts';
-import type { Session, Sessions } from '../sessions.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { ago, checkpointLabel, doesNothing, outlook } from './checkpoint_text.ts';
 import { pathOf } from './diffs.ts';

@@ -1,6 +1,6 @@
 import type { Disposable } from 'vscode';
 
-import type { Sessions } from '../sessions.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { ChangesView } from './changes_view.ts';
 import { Checkpoints } from './checkpoints.ts';

@@ -1,7 +1,7 @@
 import { commands, type Disposable, type Event, EventEmitter, Uri, window } from 'vscode';
 
 import type { FileChange } from '../protocol.ts';
-import type { Session, Sessions } from '../sessions.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
 import { byLine, byPath, isDeleted, type Place, places, type ReviewSession } from './changes.ts';
 
 /** A changed file of one session. */

@@ -8,7 +8,7 @@ import {
 } from 'vscode';
 
 import type { ReviewStep } from '../protocol.ts';
-import type { Sessions } from '../sessions.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { didSomething, joined, nothing, report, type Step } from './outcome.ts';
 

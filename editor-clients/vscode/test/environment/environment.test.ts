@@ -12,9 +12,9 @@ import {
   EnvironmentFailed,
   Environments,
   type Making,
-} from '../../src/environment.ts';
-import { findLaunch, findWheel, type Wheel } from '../../src/launch.ts';
-import { probe, type Python, pythonsOnPath } from '../../src/python.ts';
+} from '../../src/launch/environment.ts';
+import { findLaunch, findWheel, type Wheel } from '../../src/launch/launch.ts';
+import { probe, type Python, pythonsOnPath } from '../../src/launch/python.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acp-environment-'));
 const storage = join(root, 'storage');

@@ -9,7 +9,7 @@ import { fromChat } from '../../src/chat/incoming.ts';
 import { mention } from '../../src/chat/mention.ts';
 import { chatState, titleOf } from '../../src/chat/state.ts';
 import type { EntryBlock, FileChange, StatusBlock } from '../../src/protocol.ts';
-import type { Session } from '../../src/sessions.ts';
+import type { Session } from '../../src/sessions/sessions.ts';
 
 function session(more: Partial<Session> = {}): Session {
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { BESIDE, type Column, columnFor, type Situation } from '../../src/columns.ts';
+import { BESIDE, type Column, columnFor, type Situation } from '../../src/follow/columns.ts';
 
 const PLACE = 'file:///ws/place.py';
 const MINE = 'file:///ws/mine.py';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Deaths, readLine, reasonOfEnd } from '../../src/ending.ts';
+import { Deaths, readLine, reasonOfEnd } from '../../src/launch/ending.ts';
 
 test('a line of the log keeps its level and loses its time', () => {
   const line = '2026-11-30 03:15:01,123 WARNING acp_sidecar.app: demo has ended';

@@ -10,8 +10,8 @@ import {
   explainPip,
   explainVenv,
   parseCurrent,
-} from '../../src/environment.ts';
-import type { Python } from '../../src/python.ts';
+} from '../../src/launch/environment.ts';
+import type { Python } from '../../src/launch/python.ts';
 
 const wheel = { path: '/ext/bundled/acp_sidecar-0.1.0-py3-none-any.whl', version: '0.1.0' };
 const base: Python = {

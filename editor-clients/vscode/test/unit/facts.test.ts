@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { canBeRefused, type Fact, facts, headline, inShort, isLong } from '../../src/facts.ts';
+import {
+  canBeRefused,
+  type Fact,
+  facts,
+  headline,
+  inShort,
+  isLong,
+} from '../../src/questions/facts.ts';
 import type { Question } from '../../src/protocol.ts';
 
 function question(fields: Partial<Question>): Question {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { findLaunch, findWheel, type Places, serves } from '../../src/launch.ts';
+import { findLaunch, findWheel, type Places, serves } from '../../src/launch/launch.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acp-launch-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-import { loginShell } from '../../src/login_shell.ts';
+import { loginShell } from '../../src/terminals/login_shell.ts';
 
 function run(script: string, ...args: string[]) {
   const { shellPath, shellArgs } = loginShell(process.execPath, ['-e', script, ...args], 'linux');

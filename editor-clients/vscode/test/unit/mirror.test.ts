@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { continuation, toTerminal } from '../../src/mirror.ts';
+import { continuation, toTerminal } from '../../src/terminals/mirror.ts';
 
 test('more output is what came behind the earlier one', () => {
   assert.equal(continuation('', 'one\n'), 'one\n');

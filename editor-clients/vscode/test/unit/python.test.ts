@@ -12,7 +12,7 @@ import {
   pythonIn,
   pythonsOnPath,
   readAnswer,
-} from '../../src/python.ts';
+} from '../../src/launch/python.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acp-python-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { readRemembered } from '../../src/remembered.ts';
+import { readRemembered } from '../../src/sessions/remembered.ts';
 
 const session = {
   agent: 'demo',

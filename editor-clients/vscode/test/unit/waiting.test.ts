@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Waiting } from '../../src/waiting.ts';
+import { Waiting } from '../../src/questions/waiting.ts';
 
 interface Asked {
   requestId: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { agentDoes, lineAfter, withoutIcons } from '../../src/words.ts';
+import { agentDoes, lineAfter, withoutIcons } from '../../src/follow/words.ts';
 
 test('what an agent does is said in words', () => {
   assert.equal(agentDoes('demo', 'edit'), 'demo edits');

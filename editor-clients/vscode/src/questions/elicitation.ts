@@ -1,7 +1,7 @@
 import { type Disposable, type Event, EventEmitter } from 'vscode';
 
-import type { Elicitation, ElicitationAnswer } from './protocol.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
 import { Waiting } from './waiting.ts';
 
 /**

@@ -9,13 +9,13 @@ import {
 } from 'vscode';
 import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 
-import type { Asking } from './asking.ts';
-import type { Elicitations } from './elicitation.ts';
+import type { Asking } from '../questions/asking.ts';
+import type { Elicitations } from '../questions/elicitation.ts';
 import { loginShell } from './login_shell.ts';
-import type { OpenTerminal } from './protocol.ts';
-import type { Questions } from './questions.ts';
-import type { Sidecar } from './sidecar.ts';
-import { visible, withoutIcons } from './visible.ts';
+import type { OpenTerminal } from '../protocol.ts';
+import type { Questions } from '../questions/questions.ts';
+import type { Sidecar } from '../sidecar.ts';
+import { visible, withoutIcons } from '../visible.ts';
 
 /** A row of `acp.agent.list`. */
 interface ListedAgent {

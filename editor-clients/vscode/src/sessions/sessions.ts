@@ -10,8 +10,8 @@ import type {
   OpenedSession,
   StatusBlock,
   Transcript,
-} from './protocol.ts';
-import type { Sidecar } from './sidecar.ts';
+} from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /** What the sidecar said of one session, kept to draw from. */
 export interface Session {

@@ -13,9 +13,9 @@ import {
 
 import { type Follow, inTurn, uriOf } from './follow.ts';
 import { seen } from './marks.ts';
-import type { UserActivity } from './protocol.ts';
-import type { Sessions } from './sessions.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { UserActivity } from '../protocol.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /**
  * Tells the sidecar when the user takes over (`acp/userActivity`): what they do in the agent's

@@ -10,9 +10,9 @@ import {
   workspace,
 } from 'vscode';
 
-import type { Question } from './protocol.ts';
+import type { Question } from '../protocol.ts';
 import type { Questions } from './questions.ts';
-import { visible, visibleLines } from './visible.ts';
+import { visible, visibleLines } from '../visible.ts';
 
 const SCHEME = 'acp-question';
 /** Diffs opened at once. */

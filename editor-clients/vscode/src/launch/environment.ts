@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 
 import type { Wheel } from './launch.ts';
-import { killTree, TREE } from './tree.ts';
+import { killTree, TREE } from './process_tree.ts';
 import { type Interpreter, type Python, probe, pythonIn } from './python.ts';
 
 /** An environment could not be made. The message is made for the user. */

@@ -14,12 +14,12 @@ import {
   workspace,
 } from 'vscode';
 
-import type { SidecarView } from './chat/messages.ts';
+import type { SidecarView } from '../chat/messages.ts';
 import { Deaths } from './ending.ts';
 import { EnvironmentCancelled, Environments } from './environment.ts';
 import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './launch.ts';
 import { probe, type Python, pythonsOnPath } from './python.ts';
-import { EndedEarly, type Sidecar } from './sidecar.ts';
+import { EndedEarly, type Sidecar } from '../sidecar.ts';
 
 /** `globalState`: the version of the sidecar for which no environment is wanted. */
 const DECLINED = 'acp.environmentDeclined';

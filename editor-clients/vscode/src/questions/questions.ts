@@ -1,7 +1,7 @@
 import { type CancellationToken, type Disposable, type Event, EventEmitter, window } from 'vscode';
 
-import type { Question } from './protocol.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { Question } from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
 import { Waiting } from './waiting.ts';
 
 interface MessageRequest {

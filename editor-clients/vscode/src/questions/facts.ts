@@ -1,5 +1,5 @@
-import type { Elicitation, Question } from './protocol.ts';
-import { shortened, visible, visibleLines, wrapped } from './visible.ts';
+import type { Elicitation, Question } from '../protocol.ts';
+import { shortened, visible, visibleLines, wrapped } from '../visible.ts';
 
 /** Characters that a row of a QuickPick has place for. */
 const ROW = 76;

@@ -4,8 +4,8 @@ import type { Elicitations } from './elicitation.ts';
 import { formInShort } from './facts.ts';
 import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
-import type { Elicitation, ElicitationAnswer } from './protocol.ts';
-import { shortened, visible, visibleLines, withoutIcons, wrapped } from './visible.ts';
+import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
+import { shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
 
 type Choice = { field: Field } | { copy: string } | { action: ElicitationAnswer['action'] };
 

@@ -3,10 +3,10 @@ import { canBeRefused, type Fact, facts, formInShort, headline, inShort, isLong 
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
-import type { Question } from './protocol.ts';
+import type { Question } from '../protocol.ts';
 import type { Questions } from './questions.ts';
-import type { Sessions } from './sessions.ts';
-import { visible, withoutIcons } from './visible.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { visible, withoutIcons } from '../visible.ts';
 
 /** Characters of a question in the list of them. */
 const MOST = 60;

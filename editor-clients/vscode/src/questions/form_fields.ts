@@ -1,4 +1,4 @@
-import type { Elicitation, FormField } from './protocol.ts';
+import type { Elicitation, FormField } from '../protocol.ts';
 
 /** A field of a form, as far as it can be filled in. */
 export interface Field {

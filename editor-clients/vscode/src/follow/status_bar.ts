@@ -12,9 +12,9 @@ import {
 import { basename } from 'node:path';
 
 import { inTurn } from './follow.ts';
-import type { Follow as FollowState, Location } from './protocol.ts';
-import type { Session, Sessions } from './sessions.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { Follow as FollowState, Location } from '../protocol.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
+import type { Sidecar } from '../sidecar.ts';
 import { withoutIcons } from './words.ts';
 
 const REASONS: Readonly<Record<string, string>> = {

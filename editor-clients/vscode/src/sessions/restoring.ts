@@ -1,9 +1,9 @@
 import { type Disposable, type Event, EventEmitter, type Memento, window } from 'vscode';
 
-import type { OpenedSession } from './protocol.ts';
+import type { OpenedSession } from '../protocol.ts';
 import { readRemembered } from './remembered.ts';
 import { isEmpty, type Session, type Sessions } from './sessions.ts';
-import { NotRunning, type Sidecar } from './sidecar.ts';
+import { NotRunning, type Sidecar } from '../sidecar.ts';
 
 const KEY = 'acp.openSessions';
 

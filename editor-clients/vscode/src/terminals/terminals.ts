@@ -9,9 +9,9 @@ import {
 } from 'vscode';
 
 import { continuation, toTerminal } from './mirror.ts';
-import type { TerminalUpdate } from './protocol.ts';
-import type { Sidecar } from './sidecar.ts';
-import { shortened, visible, withoutIcons } from './visible.ts';
+import type { TerminalUpdate } from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
+import { shortened, visible, withoutIcons } from '../visible.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 const DIM = '\x1b[2m';

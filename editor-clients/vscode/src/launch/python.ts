@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, posix, win32 } from 'node:path';
 
-import { killTree, TREE } from './tree.ts';
+import { killTree, TREE } from './process_tree.ts';
 
 /** How a Python is started: a command and what stands before its other arguments. */
 export interface Interpreter {

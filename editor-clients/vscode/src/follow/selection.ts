@@ -1,7 +1,7 @@
 import { type Disposable, Range, type TextEditor, window } from 'vscode';
 
-import type { Range as LspRange } from './protocol.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { Range as LspRange } from '../protocol.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /** What `acp/selection` answers. */
 export interface EditorSelection {

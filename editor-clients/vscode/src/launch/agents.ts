@@ -1,6 +1,6 @@
 import { type QuickPickItem, window } from 'vscode';
 
-import type { Sidecar } from './sidecar.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /** A row of `acp.agent.list`. */
 interface ListedAgent {

@@ -5,8 +5,8 @@ import { commands, type Disposable, type OutputChannel, ProgressLocation, window
 
 import { pickAgent } from './agents.ts';
 import type { Launch } from './launch.ts';
-import type { Sidecar } from './sidecar.ts';
-import { killTree, TREE } from './tree.ts';
+import type { Sidecar } from '../sidecar.ts';
+import { killTree, TREE } from './process_tree.ts';
 
 /** What the doctor needs. */
 export interface DoctorParts {

@@ -20,10 +20,10 @@ import {
 
 import { columnFor } from './columns.ts';
 import { type Marks, seen } from './marks.ts';
-import type { Reveal, Revealed } from './protocol.ts';
+import type { Reveal, Revealed } from '../protocol.ts';
 import { Scrolling } from './scrolling.ts';
-import type { Session, Sessions } from './sessions.ts';
-import type { Sidecar } from './sidecar.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /** A place to show: `line` counts from 0. */
 export interface Place {

@@ -1,9 +1,9 @@
 import { commands, type Disposable, ProgressLocation, window, workspace } from 'vscode';
 
 import { pickAgent } from './agents.ts';
-import { userSettings } from './settings.ts';
-import type { Sessions } from './sessions.ts';
-import type { Sidecar } from './sidecar.ts';
+import { userSettings } from '../settings.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Sidecar } from '../sidecar.ts';
 
 /**
  * Tells the sidecar of what the user changes in their own settings: no restart is needed.
