@@ -13,4 +13,6 @@ scenario('nothing starts in a folder that is not trusted', { trust: 'asked' }, a
 
   await window.trust();
   await until('the sidecar runs', () => sidecar().length > 0);
+  await window.chat.prompt('/refuse');
+  await window.chat.says('I would rather not.');
 });

@@ -88,6 +88,10 @@ export class Workbench {
       this.page.locator('.workspace-trust-editor').getByRole('button', { name: /^Trust$/ }),
     );
     await this.statusBar('Restricted Mode').waitFor({ state: 'hidden' });
+    // That editor lies over all the others.
+    const over = this.page.locator('.monaco-modal-editor-block');
+    await press(over.getByRole('button', { name: /^Close/ }).last());
+    await over.waitFor({ state: 'hidden' });
     await restMouse(this.page);
   }
 
