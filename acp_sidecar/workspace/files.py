@@ -128,18 +128,8 @@ class Files:
             for document in self.opened(roots)
             if document.real is not None
             and document.dirty
-            and self._known_to_editor(document, document.real)
+            and self._unsaved.known_to_editor(document, document.real)
         ]
-
-    def _known_to_editor(self, document: Document, path: Path) -> bool:
-        try:
-            now = self._unsaved.on_disk(path)
-        except FileProblem:
-            return False
-        if isinstance(now, Missing):
-            return True
-        saved = document.saved_text
-        return saved is not None and same_text(now.text, saved.removeprefix(BOM))
 
     async def read(self, path: Path) -> str:
         """The text of the file. Raises :class:`FileProblem`, also where there is none."""

@@ -22,6 +22,7 @@ from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import alike
 from acp_sidecar.workspace.problems import FileProblem
+from acp_sidecar.workspace.textdiff import same_text
 from acp_sidecar.workspace.texts import BOM, FileText, Missing, decode
 from acp_sidecar.workspace.uris import path_key, uri_key
 
@@ -66,6 +67,7 @@ class Unsaved:
         self._documents = documents
         self._limit = limit
         self._compared: WeakKeyDictionary[Document, tuple[str, Stamp]] = WeakKeyDictionary()
+        self._agreed: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
         self._stamps: WeakKeyDictionary[Document, Stamp] = WeakKeyDictionary()
         self._loaded: WeakSet[Document] = WeakSet()
         self._loads: WeakKeyDictionary[Document, tuple[Stamp, float]] = WeakKeyDictionary()
@@ -164,6 +166,24 @@ class Unsaved:
             if each.number > after:
                 yield evolve(each, given_up=None) if each.doubtful else each
 
+    def known_to_editor(self, document: Document, path: Path) -> bool:
+        """Whether the file is as it was when the document last agreed with it, or gone."""
+        try:
+            now = self.on_disk(path)
+        except FileProblem:
+            # In an encoding that only the editor knows, or too large.
+            stamp = disk.stamp(path)
+            return stamp is not None and self._agreed.get(document) == stamp
+        if isinstance(now, Missing):
+            return True
+        saved = document.saved_text
+        return saved is not None and same_text(now.text, saved.removeprefix(BOM))
+
+    def _agree(self, document: Document, path: Path) -> None:
+        stamp = disk.stamp(path)
+        if stamp is not None:
+            self._agreed[document] = stamp
+
     def _equals_disk(self, document: Document, path: Path) -> bool:
         """Whether there is nothing to save after all: the editor has loaded what is on disk,
         or the user has come back to it."""
@@ -193,6 +213,7 @@ class Unsaved:
         try:
             now = self.on_disk(document.real)
         except FileProblem:
+            self._agree(document, document.real)
             return
         if isinstance(now, Missing):
             clean = document.text in ("", "\n", "\r\n")
@@ -208,7 +229,8 @@ class Unsaved:
         text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
         self._saw(document, FileText(text, "disk", bom), perhaps=not reopened)
         if not reopened and _digest(document.text) not in self._once_on_disk:
-            document.mark_dirty()
+            # What the editor made the changes to is not said; most likely to what is there.
+            document.mark_dirty(None if isinstance(now, Missing) else now.text)
             self._unsaved.add(document)
 
     def _changed(self, document: Document) -> None:
@@ -247,6 +269,7 @@ class Unsaved:
         self._unsaved.discard(document)
         if document.real is None:
             return
+        self._agree(document, document.real)
         stamp = disk.stamp(document.real)
         if stamp is not None:
             self._stamps[document] = stamp

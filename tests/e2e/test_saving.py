@@ -77,6 +77,37 @@ async def test_what_has_changed_on_disk_is_the_user_s_to_save(
     assert saving.all("window/showMessageRequest") == []
 
 
+async def test_what_was_typed_before_the_sidecar_came_is_unsaved_too(
+    saving: Editor, puppet: Puppet, ws: Path
+) -> None:
+    """Kept by the editor over a restart, or typed before it: opened with other text than the
+    file has."""
+    (ws / "c.txt").write_text("old\n")
+    saving.open(ws / "c.txt", text="new and old\n")
+    request = run(puppet)
+    asked = await saving.dialog()
+    assert f"Unsaved: {ws / 'c.txt'}" in asked["message"]
+    saving.click("Run without")
+    await output(puppet, request)
+
+
+async def test_what_is_unsaved_in_another_encoding_is_offered_too(
+    saving: Editor, puppet: Puppet, ws: Path
+) -> None:
+    (ws / "c.txt").write_bytes("Grüße\n".encode("latin-1"))
+    (ws / "d.txt").write_bytes("Grüße\n".encode("latin-1"))
+    for name in ("c.txt", "d.txt"):
+        saving.type(saving.open(ws / name, text="Grüße\n"), 0, 0, "Viele ")
+    await saving.state()
+    (ws / "d.txt").write_bytes("Öfter\n".encode("latin-1"))
+    request = run(puppet)
+    asked = await saving.dialog()
+    assert f"Unsaved: {ws / 'c.txt'}" in asked["message"]
+    assert "d.txt" not in asked["message"]
+    saving.click("Run without")
+    await output(puppet, request)
+
+
 async def test_a_cancel_ends_the_question_and_runs_nothing(saving: Editor, puppet: Puppet) -> None:
     request = run(puppet)
     await saving.dialog()

@@ -501,6 +501,17 @@ async def test_a_document_opened_with_unsaved_text_is_not_clean(hand: Hand, tmp_
     assert path.read_text() == LINES
 
 
+async def test_what_comes_beneath_a_document_opened_with_unsaved_text_is_noticed(
+    hand: Hand, tmp_path: Path
+) -> None:
+    path = say(tmp_path / "a.txt", LINES)
+    files = hand.files()
+    hand.open(path, text="typed before you came\n" + LINES)
+    assert files.hidden(path) is None
+    say(path, "other\n")
+    assert files.hidden(path) == "other\n"
+
+
 async def test_a_document_closed_and_opened_as_it_was_is_as_unsaved_as_before(
     hand: Hand, tmp_path: Path
 ) -> None:
