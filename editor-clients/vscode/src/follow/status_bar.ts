@@ -30,7 +30,10 @@ const REASONS: Readonly<Record<string, string>> = {
   off: 'Following is off.',
 };
 
-/** Where the agent is and whether it is followed; and whether it works or waits. */
+/**
+ * Where the agent is and whether it is followed; and the way to its conversation. That it works is
+ * said by the progress that the sidecar reports, that it waits by the number of its questions.
+ */
 export class StatusBar implements Disposable {
   readonly #sidecar: Sidecar;
   readonly #sessions: Sessions;
@@ -47,6 +50,7 @@ export class StatusBar implements Disposable {
     this.#sessions = sessions;
     this.#agent = window.createStatusBarItem('acp.agent', StatusBarAlignment.Left, 2);
     this.#agent.name = 'ACP: Agent';
+    this.#agent.command = 'acp.openChat';
     this.#eye = window.createStatusBarItem('acp.follow', StatusBarAlignment.Left, 1);
     this.#eye.name = 'ACP: Follow';
     this.#eye.command = 'acp.toggleFollow';
@@ -154,21 +158,16 @@ export class StatusBar implements Disposable {
   #drawAgent(sessions: readonly Session[]): void {
     const item = this.#agent;
     const busy = sessions.filter(inTurn);
-    const asking = busy.filter((session) => session.status?.status === 'requires_action');
-    const [shown] = asking.length > 0 ? asking : busy;
-    const agent = withoutIcons((shown ?? this.#sessions.active)?.agent ?? '');
-    const [icon, words] =
-      asking.length > 0
-        ? ['comment-discussion', `${agent} waits for you`]
-        : busy.length > 1
-          ? ['loading~spin', `${busy.length} agents work`]
-          : shown
-            ? ['loading~spin', agent]
-            : ['hubot', agent];
-    item.text = `$(${icon}) ${words}`;
-    const state = asking.length > 0 ? '' : busy.length > 0 ? 'At work. ' : 'Idle. ';
-    item.tooltip = asking.length > 0 ? 'Show what it asks.' : `${state}Show the conversation.`;
-    item.command = asking.length > 0 ? 'acp.showQuestions' : 'acp.openChat';
+    if (busy.some((session) => session.status?.status === 'requires_action')) {
+      item.hide();
+      return;
+    }
+    const words =
+      busy.length > 1
+        ? `${busy.length} agents work`
+        : withoutIcons((busy[0] ?? this.#sessions.active)?.agent ?? '');
+    item.text = `$(hubot) ${words}`;
+    item.tooltip = `${busy.length > 0 ? 'At work' : 'Idle'}. Show the conversation.`;
     item.accessibilityInformation = { label: `${words}. ${item.tooltip}`, role: 'button' };
     item.show();
   }

@@ -51,7 +51,7 @@ export class Permission implements Disposable {
     this.#forms = forms;
     this.#asking = asking;
     this.#chat = chat;
-    this.#status = window.createStatusBarItem('acp.questions', StatusBarAlignment.Left, 50);
+    this.#status = window.createStatusBarItem('acp.questions', StatusBarAlignment.Left, 3);
     this.#status.name = 'Questions of Agents';
     this.#status.command = 'acp.showQuestions';
     this.#status.backgroundColor = new ThemeColor('statusBarItem.warningBackground');
@@ -142,11 +142,11 @@ export class Permission implements Disposable {
       return;
     }
     const [first] = waits;
-    this.#status.text =
-      waits.length === 1 ? '$(question) 1 question' : `$(question) ${waits.length} questions`;
+    const words = waits.length === 1 ? '1 question' : `${waits.length} questions`;
+    this.#status.text = `$(question) ${words}`;
     this.#status.tooltip = waits.length === 1 ? first?.text : 'Agents wait for your answers';
     this.#status.accessibilityInformation = {
-      label: `${waits.length} questions of agents wait for an answer`,
+      label: `${words} of agents to be answered`,
       role: 'button',
     };
     this.#status.show();
