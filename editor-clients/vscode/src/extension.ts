@@ -10,6 +10,7 @@ import { Doctor } from './launch/doctor.ts';
 import { Elicitations } from './questions/elicitation.ts';
 import { registerFollow } from './follow/register.ts';
 import { Login } from './terminals/login.ts';
+import { showMessages } from './messages.ts';
 import { Permission } from './questions/permission.ts';
 import { Previews } from './questions/preview.ts';
 import { Questions } from './questions/questions.ts';
@@ -56,6 +57,7 @@ export function activate(context: ExtensionContext): void {
   const permission = new Permission(questions, forms, asking, chat);
   const login = new Login(sidecar, questions, forms, asking);
   saveForAgents(sidecar);
+  showMessages(sidecar);
   context.subscriptions.push(log, sidecar, sessions, restoring, service, agents, chat);
   context.subscriptions.push(...registerChatCommands(chat, parts));
   context.subscriptions.push(

@@ -433,3 +433,13 @@ export interface EarlierSession {
   title: string | null;
   updatedAt: string | null;
 }
+
+/** A row of `acp.agent.list`: one with a `problem` cannot be started now. */
+export interface ListedAgent {
+  name: string;
+  command: string | null;
+  default: boolean;
+  problem?: string | null;
+  title?: string | null;
+  description?: string | null;
+}

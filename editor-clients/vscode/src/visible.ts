@@ -20,9 +20,14 @@ export function unhidden(text: string): string {
     .replace(SELECTOR, (found) => (Array.from(found).length > 1 ? found : escaped(found)));
 }
 
-/** The same without links, which VS Code makes of Markdown in its messages. */
+/** VS Code makes links of Markdown in its messages, also such as run a command. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll('](', '] (');
+}
+
+/** Both: fit for VS Code's messages. */
 export function visible(text: string): string {
-  return unhidden(text).replaceAll('](', '] (');
+  return withoutLinks(unhidden(text));
 }
 
 /** The same for text of several lines, whose line ends and tabs stay what they are. */

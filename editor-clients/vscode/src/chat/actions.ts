@@ -7,6 +7,7 @@ import { mention } from './mention.ts';
 import type { Opening } from './opening.ts';
 import type { ChatParts } from './sources.ts';
 import type { Starting } from './starting.ts';
+import { showError } from '../failure.ts';
 
 /** What the actions need of the view. */
 export interface Chat {
@@ -221,14 +222,5 @@ export class Actions {
     if (session) {
       await act(session);
     }
-  }
-}
-
-/** Shows an error whose message is made for the user. */
-export async function showError(error: unknown): Promise<void> {
-  const log = 'Show Log';
-  const message = error instanceof Error ? error.message : String(error);
-  if ((await window.showErrorMessage(message, log)) === log) {
-    await commands.executeCommand('acp.showLog');
   }
 }

@@ -1,12 +1,8 @@
 import { type Disposable, type Event, EventEmitter } from 'vscode';
 
+import type { ListedAgent } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import type { AgentNames } from './sources.ts';
-
-interface ListedAgent {
-  name: string;
-  problem?: string | null;
-}
 
 /** What `acp.agent.list` says, asked anew whenever the sidecar starts. */
 export class ListedAgents implements AgentNames, Disposable {

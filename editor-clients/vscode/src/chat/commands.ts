@@ -1,6 +1,6 @@
 import { commands, Disposable, Uri, window, workspace } from 'vscode';
 
-import { showError } from './actions.ts';
+import { showError } from '../failure.ts';
 import { chooseAgent, showHistory } from './history.ts';
 import { mention, type MentionedLines } from './mention.ts';
 import type { ChatParts } from './sources.ts';

@@ -9,7 +9,7 @@ import {
 
 import type { EarlierSession, OpenedSession } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
-import { showError } from './actions.ts';
+import { showError } from '../failure.ts';
 import { ago } from './ago.ts';
 import type { ChatParts } from './sources.ts';
 import { folder } from './starting.ts';

@@ -24,6 +24,7 @@ import type { Reveal, Revealed } from '../protocol.ts';
 import { Scrolling } from './scrolling.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { messageOf } from '../failure.ts';
 
 /** A place to show: `line` counts from 0. */
 export interface Place {
@@ -175,7 +176,7 @@ export class Follow implements Disposable {
     try {
       await this.quietly(() => this.#put(place, document));
     } catch (error) {
-      return { shown: false, reason: error instanceof Error ? error.message : String(error) };
+      return { shown: false, reason: messageOf(error) };
     }
     this.#shown.fire(place);
     return { shown: true };

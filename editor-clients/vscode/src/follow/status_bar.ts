@@ -16,6 +16,7 @@ import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { withoutIcons } from './words.ts';
+import { showError } from '../failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   outside: 'It is outside of the folders that are open.',
@@ -103,7 +104,7 @@ export class StatusBar implements Disposable {
       this.#enabled = enabled;
       this.#draw();
     } catch (error) {
-      await window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      await showError(error);
     }
   }
 

@@ -4,6 +4,7 @@ import { pickAgent } from './agents.ts';
 import { userSettings } from '../settings.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { showError } from '../failure.ts';
 
 /**
  * Tells the sidecar of what the user changes in their own settings: no restart is needed.
@@ -45,7 +46,7 @@ export function registerRestartAgent(sidecar: Sidecar): Disposable {
           : `${agent} was ended. It starts again with your next prompt, and takes its session up.`,
       );
     } catch (error) {
-      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      void showError(error);
     }
   });
 }
@@ -62,7 +63,7 @@ export function registerTryDemo(sidecar: Sidecar, sessions: Sessions): Disposabl
     try {
       await sessions.start('demo', cwd);
     } catch (error) {
-      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      void showError(error);
     }
   });
 }

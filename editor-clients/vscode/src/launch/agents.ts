@@ -1,16 +1,7 @@
 import { type QuickPickItem, window } from 'vscode';
 
+import type { ListedAgent } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
-
-/** A row of `acp.agent.list`. */
-interface ListedAgent {
-  name: string;
-  command: string | null;
-  default: boolean;
-  problem?: string | null;
-  title?: string | null;
-  description?: string | null;
-}
 
 interface Row extends QuickPickItem {
   agent: string;

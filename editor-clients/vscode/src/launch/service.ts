@@ -20,6 +20,7 @@ import { EnvironmentCancelled, Environments } from './environment.ts';
 import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './launch.ts';
 import { probe, type Python, pythonsOnPath } from './python.ts';
 import { EndedEarly, type Sidecar } from '../sidecar.ts';
+import { messageOf } from '../failure.ts';
 
 /** `globalState`: the version of the sidecar for which no environment is wanted. */
 const DECLINED = 'acp.environmentDeclined';
@@ -162,7 +163,7 @@ export class Service implements Disposable {
       });
       this.#show({ state: 'running' });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (error instanceof EndedEarly && error.killed) {
         this.#died(reason);
         return;
@@ -214,7 +215,7 @@ export class Service implements Disposable {
       return true;
     } catch (error) {
       if (!(error instanceof EnvironmentCancelled)) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         this.#log.error(reason);
         void this.#tellOf(reason, ['Try Again', 'Choose a Python', 'Show Log']);
       }

@@ -11,6 +11,7 @@ import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { didSomething, joined, nothing, report, type Step } from './outcome.ts';
+import { messageOf, showError } from '../failure.ts';
 
 /** What a keep or a revert is about: a hunk, a file, or all of a session. */
 export interface Target {
@@ -133,17 +134,12 @@ export class Steps implements Disposable {
   }
 }
 
-/** What an error says; those of the sidecar are sentences made for the user. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Runs something for the user and tells where it fails; with a progress where it takes long. */
 export async function told<T>(title: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await window.withProgress({ location: ProgressLocation.Window, title }, work);
   } catch (error) {
-    void window.showErrorMessage(messageOf(error));
+    void showError(error);
     return null;
   }
 }

@@ -4,6 +4,7 @@ import type { OpenedSession } from '../protocol.ts';
 import { readRemembered } from './remembered.ts';
 import { isEmpty, type Session, type Sessions } from './sessions.ts';
 import { NotRunning, type Sidecar } from '../sidecar.ts';
+import { messageOf } from '../failure.ts';
 
 const KEY = 'acp.openSessions';
 
@@ -134,7 +135,7 @@ export class Restoring implements Disposable {
     } catch (error) {
       // One whose sidecar ends meanwhile is opened again by the next.
       if (!(error instanceof NotRunning) && this.#sidecar.running) {
-        this.#sessions.failed(session, error instanceof Error ? error.message : String(error));
+        this.#sessions.failed(session, messageOf(error));
       }
       throw error;
     }
@@ -145,7 +146,7 @@ export class Restoring implements Disposable {
       return;
     }
     const name = session.asleep?.title ? `"${session.asleep.title}"` : `of ${session.agent}`;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const [again, close] = ['Try Again', 'Close It'];
     const answer = await window.showWarningMessage(
       `The session ${name} could not be opened again. ${why} It stays in the history.`,

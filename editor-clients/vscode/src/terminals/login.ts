@@ -12,19 +12,11 @@ import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import type { Asking } from '../questions/asking.ts';
 import type { Elicitations } from '../questions/elicitation.ts';
 import { loginShell } from './login_shell.ts';
-import type { OpenTerminal } from '../protocol.ts';
+import type { OpenTerminal, ListedAgent } from '../protocol.ts';
 import type { Questions } from '../questions/questions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visible, withoutIcons } from '../visible.ts';
-
-/** A row of `acp.agent.list`. */
-interface ListedAgent {
-  name: string;
-  source: string;
-  command: string | null;
-  default: boolean;
-  problem?: string;
-}
+import { showError } from '../failure.ts';
 
 /** How long to wait for a sidecar that starts. */
 const START_MS = 15_000;
@@ -100,7 +92,7 @@ export class Login implements Disposable {
       void window.showInformationMessage(`${done} ${visible(agent)}.`);
     } catch (error) {
       if (!(error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled)) {
-        void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        void showError(error);
       }
     }
   }
@@ -123,7 +115,7 @@ export class Login implements Disposable {
       const chosen = await window.showQuickPick(rows, { title, ignoreFocusOut: true });
       return chosen?.name ?? null;
     } catch (error) {
-      void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      void showError(error);
       return null;
     }
   }

@@ -12,6 +12,7 @@ import { continuation, toTerminal } from './mirror.ts';
 import type { TerminalUpdate } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { shortened, visible, withoutIcons } from '../visible.ts';
+import { showError } from '../failure.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 const DIM = '\x1b[2m';
@@ -95,7 +96,7 @@ export class Terminals implements Disposable {
       this.#open.set(key(named), { mirror, shown });
       shown.show(true);
     } catch (error) {
-      failed(error);
+      void showError(error);
     }
   }
 
@@ -104,7 +105,7 @@ export class Terminals implements Disposable {
     try {
       await this.#sidecar.command('acp.terminal.kill', { sessionId, terminalId });
     } catch (error) {
-      failed(error);
+      void showError(error);
     }
   }
 
@@ -268,8 +269,4 @@ function nameOf({ command, exitStatus }: TerminalUpdate): string {
   }
   const { exitCode, signal } = exitStatus;
   return exitCode === 0 ? `✓ ${name}` : `✗ ${name} (${exitCode ?? signal ?? 'ended'})`;
-}
-
-function failed(error: unknown): void {
-  void window.showErrorMessage(error instanceof Error ? error.message : String(error));
 }
