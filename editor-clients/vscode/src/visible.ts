@@ -40,6 +40,11 @@ export function withoutIcons(text: string): string {
   return text.replace(/\$\([a-z0-9-]+(?:~[a-z]+)?\)/gi, '\\$&');
 }
 
+/** One line for a row of a QuickPick, as it was written. */
+export function rowText(text: string): string {
+  return withoutIcons(visible(text));
+}
+
 /** The text, or its beginning with an ellipsis. */
 export function shortened(text: string, most: number): string {
   const characters = Array.from(text);

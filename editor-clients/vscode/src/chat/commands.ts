@@ -3,6 +3,7 @@ import { commands, Disposable, Uri, window, workspace } from 'vscode';
 import { showError } from '../failure.ts';
 import { chooseAgent, showHistory } from './history.ts';
 import { mention, type MentionedLines } from './mention.ts';
+import { rowText, visible } from '../visible.ts';
 import type { ChatParts } from './sources.ts';
 import type { ChatView } from './view.ts';
 
@@ -36,7 +37,7 @@ export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposab
     register('acp.chooseSession', async () => {
       const chosen = await window.showQuickPick(
         sessions.all().map((session) => ({
-          label: chat.titleOf(session),
+          label: rowText(chat.titleOf(session)),
           description: [session.agent, STATUS[session.status?.status ?? '']]
             .filter(Boolean)
             .join(' · '),
@@ -80,9 +81,9 @@ async function chooseMode({ sessions, sidecar }: ChatParts): Promise<void> {
   }
   const chosen = await window.showQuickPick(
     modes.availableModes.map((mode) => ({
-      label: mode.name,
+      label: rowText(mode.name),
       description: mode.id === modes.currentModeId ? 'now' : '',
-      detail: mode.description ?? '',
+      detail: rowText(mode.description ?? ''),
       id: mode.id,
     })),
     { placeHolder: `The mode of ${session.agent}` },
@@ -104,9 +105,9 @@ async function chooseOption({ sessions, sidecar }: ChatParts): Promise<void> {
   }
   const picked = await window.showQuickPick(
     options.map((option) => ({
-      label: option.name,
-      description: String(option.currentValue),
-      detail: option.description ?? '',
+      label: rowText(option.name),
+      description: rowText(String(option.currentValue)),
+      detail: rowText(option.description ?? ''),
       option,
     })),
     { placeHolder: `The option of ${session.agent}` },
@@ -121,12 +122,12 @@ async function chooseOption({ sessions, sidecar }: ChatParts): Promise<void> {
       : (option.options ?? [])
           .flatMap((entry) => ('group' in entry ? entry.options : [entry]))
           .map(({ name, description, value }) => ({
-            label: name,
-            detail: description ?? '',
+            label: rowText(name),
+            detail: rowText(description ?? ''),
             value,
           }));
   const chosen = await window.showQuickPick<{ label: string; value: string | boolean }>(values, {
-    placeHolder: option.name,
+    placeHolder: visible(option.name),
   });
   if (chosen) {
     await sidecar.command('acp.session.setConfigOption', {

@@ -10,6 +10,7 @@ import {
 import type { EarlierSession, OpenedSession } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
 import { showError } from '../failure.ts';
+import { rowText, visible } from '../visible.ts';
 import { ago } from './ago.ts';
 import type { ChatParts } from './sources.ts';
 import { folder } from './starting.ts';
@@ -132,7 +133,7 @@ class History {
       return {
         label: `$(${isOpen ? 'comment-discussion' : 'comment'}) ${plain(earlier.title)}`,
         description: [isOpen ? 'open' : null, time].filter(Boolean).join(' · '),
-        detail: earlier.cwd === this.#cwd ? undefined : earlier.cwd,
+        detail: earlier.cwd === this.#cwd ? undefined : rowText(earlier.cwd),
         buttons: isOpen ? [] : [DELETE],
         earlier,
       } as Row;
@@ -170,7 +171,7 @@ class History {
     const where = cwd || this.#cwd;
     try {
       const opened = await window.withProgress(
-        { location: { viewId: 'acp.chat' }, title: `Opening ${title ?? 'a session'}` },
+        { location: { viewId: 'acp.chat' }, title: `Opening ${visible(title ?? 'a session')}` },
         () =>
           sidecar.command<OpenedSession>('acp.session.load', {
             agent: this.#agent,
@@ -192,7 +193,7 @@ class History {
     const yes = 'Delete';
     this.#pick.ignoreFocusOut = true;
     const chosen = await window.showWarningMessage(
-      `Delete “${earlier.title ?? 'this session'}” for good?`,
+      `Delete “${visible(earlier.title ?? 'this session')}” for good?`,
       { modal: true },
       yes,
     );
@@ -224,5 +225,5 @@ class History {
 
 /** A title without what a QuickPick would draw as an icon. */
 function plain(title: string | null): string {
-  return (title ?? 'Without a title').replace(/\s+/gu, ' ').replaceAll('$(', '$ (');
+  return rowText((title ?? 'Without a title').replace(/\s+/gu, ' '));
 }

@@ -14,6 +14,7 @@ import {
 } from 'vscode';
 
 import type { Session, Sessions } from '../sessions/sessions.ts';
+import { visible } from '../visible.ts';
 
 const SCHEME = 'acp-tool-call';
 
@@ -35,11 +36,15 @@ export class Opening implements TextDocumentContentProvider, Disposable {
       () => null,
     );
     if (found === null) {
-      void window.showWarningMessage(`There is no ${uri.fsPath}.`);
+      void window.showWarningMessage(`There is no ${visible(uri.fsPath)}.`);
     } else if (found.type & FileType.Directory) {
       await commands.executeCommand('revealInExplorer', uri);
+    } else if (!(found.type & FileType.File)) {
+      // VS Code would read a device or a pipe without an end.
+      void window.showWarningMessage(`${visible(uri.fsPath)} is not a regular file.`);
     } else {
-      const at = line === null ? undefined : new Selection(line - 1, 0, line - 1, 0);
+      const row = Math.max((line ?? 1) - 1, 0);
+      const at = line === null ? undefined : new Selection(row, 0, row, 0);
       await commands.executeCommand('vscode.open', uri, {
         viewColumn: ViewColumn.Active,
         preview: true,
@@ -84,7 +89,7 @@ export class Opening implements TextDocumentContentProvider, Disposable {
       const [path, line] = withoutLine(uri.scheme === 'file' ? uri.fsPath : href);
       await this.path(session, path, line);
     } else {
-      void window.showWarningMessage(`Links to ${uri.scheme}: are not opened: ${href}`);
+      void window.showWarningMessage(`Links to ${uri.scheme}: are not opened: ${visible(href)}`);
     }
   }
 

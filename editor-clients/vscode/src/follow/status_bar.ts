@@ -15,6 +15,7 @@ import { inTurn } from './follow.ts';
 import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { visible } from '../visible.ts';
 import { withoutIcons } from './words.ts';
 import { showError } from '../failure.ts';
 
@@ -120,7 +121,7 @@ export class StatusBar implements Disposable {
         selection: new Range(line, 0, line, 0),
       });
     } catch {
-      await window.showErrorMessage(`${place.path} cannot be opened.`);
+      await window.showErrorMessage(`${visible(place.path)} cannot be opened.`);
     }
   }
 

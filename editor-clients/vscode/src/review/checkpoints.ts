@@ -14,6 +14,7 @@ import {
 import type { Checkpoint, CheckpointPreview } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { withoutLinks, visible, withoutIcons } from '../visible.ts';
 import { ago, checkpointLabel, doesNothing, outlook } from './checkpoint_text.ts';
 import { pathOf } from './diffs.ts';
 import { words } from './markdown.ts';
@@ -74,7 +75,7 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
   getTreeItem(node: Node): TreeItem {
     if (node.type === 'session') {
       const { sessionId, agent, status } = node.session;
-      const label = status?.title ? `${agent}: ${status.title}` : agent;
+      const label = status?.title ? `${agent}: ${visible(status.title)}` : agent;
       const item = new TreeItem(label, TreeItemCollapsibleState.Expanded);
       item.id = sessionId;
       item.iconPath = new ThemeIcon('hubot');
@@ -114,7 +115,7 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
     if (doesNothing(preview)) {
       const [why] = preview.problems;
       void window.showInformationMessage(
-        `Nothing to restore: ${why ?? 'the files are as they were then.'}`,
+        `Nothing to restore: ${withoutLinks(why ?? 'the files are as they were then.')}`,
       );
       return;
     }
@@ -154,7 +155,7 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
     );
     const now = Date.now() / 1000;
     const items = lists.flat().map((node) => ({
-      label: checkpointLabel(node.checkpoint.label),
+      label: withoutIcons(checkpointLabel(node.checkpoint.label)),
       description: ago(node.checkpoint.time, now),
       node,
     }));

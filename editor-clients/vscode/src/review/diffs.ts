@@ -3,6 +3,7 @@ import { basename } from 'node:path/posix';
 import { commands, Uri, window, workspace } from 'vscode';
 
 import type { FileChange } from '../protocol.ts';
+import { withoutLinks, visible } from '../visible.ts';
 import { isDeleted, isOnlyProposed, type ReviewSession } from './changes.ts';
 import { BEFORE, PROPOSED, sideOf } from './documents.ts';
 import { files } from './outcome.ts';
@@ -15,7 +16,7 @@ const MOST = 300;
 export async function openDiff({ session, change }: ReviewedFile): Promise<void> {
   const reason = undrawable(change);
   if (reason) {
-    void window.showInformationMessage(`${nameOf(change)}: ${reason}`);
+    void window.showInformationMessage(`${nameOf(change)}: ${withoutLinks(reason)}`);
     return;
   }
   const [left, right] = sides(session, change);
@@ -90,7 +91,7 @@ function undrawable(change: FileChange): string | null {
 }
 
 function nameOf(change: FileChange): string {
-  return basename(Uri.parse(change.uri).path);
+  return visible(basename(Uri.parse(change.uri).path));
 }
 
 /** A file's name in the workspace, for people. */

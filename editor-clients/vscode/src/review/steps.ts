@@ -10,6 +10,7 @@ import {
 import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { withoutLinks, withoutIcons } from '../visible.ts';
 import { didSomething, joined, nothing, report, type Step } from './outcome.ts';
 import { messageOf, showError } from '../failure.ts';
 
@@ -126,9 +127,9 @@ export class Steps implements Disposable {
     }
     const { text, isPartial } = report(step, outcome);
     if (isPartial) {
-      void window.showWarningMessage(text);
+      void window.showWarningMessage(withoutLinks(text));
     } else {
-      window.setStatusBarMessage(`$(check) ${text}`, 6000);
+      window.setStatusBarMessage(`$(check) ${withoutIcons(withoutLinks(text))}`, 6000);
     }
     this.#done.fire(step);
   }

@@ -1,3 +1,6 @@
+import type { Terminal } from '../protocol.ts';
+import { shortened, visible } from '../visible.ts';
+
 /**
  * What to write into a terminal so that it shows the new output after the old one. Each is
  * plain text, the later one mostly the earlier one with more at its end; where only an end of
@@ -22,4 +25,11 @@ export function continuation(old: string, now: string): string | null {
 /** Output as a terminal wants it: it goes to the next line and to its beginning. */
 export function toTerminal(text: string): string {
   return text.replaceAll(/\r?\n/g, '\r\n');
+}
+
+/** How a command has ended. A signal is what the agent calls it: no escape sequence gets through. */
+export function howItEnded({ exitCode, signal }: NonNullable<Terminal['exitStatus']>): string {
+  return exitCode === null
+    ? `was ended by ${shortened(visible(signal ?? 'a signal'), 40)}`
+    : `has ended with exit code ${exitCode}`;
 }

@@ -8,7 +8,7 @@ import {
   window,
 } from 'vscode';
 
-import { continuation, toTerminal } from './mirror.ts';
+import { continuation, howItEnded, toTerminal } from './mirror.ts';
 import type { TerminalUpdate } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { shortened, visible, withoutIcons } from '../visible.ts';
@@ -244,11 +244,7 @@ class Mirror implements Pseudoterminal {
   #sayEnd(): void {
     const status = this.#terminal.exitStatus;
     if (status) {
-      const how =
-        status.exitCode === null
-          ? `was ended by ${status.signal ?? 'a signal'}`
-          : `has ended with exit code ${status.exitCode}`;
-      this.#written.fire(`\r\n${DIM}The command ${how}.${PLAIN}\r\n`);
+      this.#written.fire(`\r\n${DIM}The command ${howItEnded(status)}.${PLAIN}\r\n`);
       this.#renamed.fire(this.name);
     }
   }
@@ -268,5 +264,7 @@ function nameOf({ command, exitStatus }: TerminalUpdate): string {
     return name;
   }
   const { exitCode, signal } = exitStatus;
-  return exitCode === 0 ? `✓ ${name}` : `✗ ${name} (${exitCode ?? signal ?? 'ended'})`;
+  return exitCode === 0
+    ? `✓ ${name}`
+    : `✗ ${name} (${exitCode ?? shortened(visible(signal ?? 'ended'), 20)})`;
 }

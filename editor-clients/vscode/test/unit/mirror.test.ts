@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { continuation, toTerminal } from '../../src/terminals/mirror.ts';
+import { continuation, howItEnded, toTerminal } from '../../src/terminals/mirror.ts';
 
 test('more output is what came behind the earlier one', () => {
   assert.equal(continuation('', 'one\n'), 'one\n');
@@ -23,4 +23,13 @@ test('a line that was written over, or a gap, is drawn anew', () => {
 
 test('each line begins at the left', () => {
   assert.equal(toTerminal('a\nb\r\nc'), 'a\r\nb\r\nc');
+});
+
+test('the name of a signal writes nothing but itself into the terminal', () => {
+  const copies = '\x1b]52;c;ZXZpbA==\x07\r\n';
+  const told = howItEnded({ exitCode: null, signal: copies });
+  assert.doesNotMatch(told, /\p{Cc}/u);
+  assert.ok(told.includes('\\u001b]52;c;'));
+  assert.equal(howItEnded({ exitCode: null, signal: 'TERM' }), 'was ended by TERM');
+  assert.equal(howItEnded({ exitCode: 3, signal: null }), 'has ended with exit code 3');
 });

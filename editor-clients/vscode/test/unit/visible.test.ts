@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { shortened, visible, visibleLines, withoutIcons, wrapped } from '../../src/visible.ts';
+import {
+  rowText,
+  shortened,
+  visible,
+  visibleLines,
+  withoutIcons,
+  wrapped,
+} from '../../src/visible.ts';
 
 test('whatever hides or fakes something is shown as an escape', () => {
   const hidden: [string, string][] = [
@@ -38,4 +45,8 @@ test('wrapping loses nothing and breaks at blanks', () => {
   assert.deepEqual(wrapped('', 4), ['']);
   assert.equal(shortened('abcdef', 4), 'abc…');
   assert.equal(shortened('abcd', 4), 'abcd');
+});
+
+test('a row is one line of what was written, without icons', () => {
+  assert.equal(rowText('Fast $(check)\n[x](command:y)'), 'Fast \\$(check)\\n[x] (command:y)');
 });
