@@ -18,7 +18,7 @@ export interface PromptView extends Pickable {
   agentName: string | null;
 }
 
-const DRAFT_DELAY = 300;
+const DRAFT_DELAY = 100;
 
 /** Where the user types. What is typed is kept by session, and told to the extension. */
 export class Prompt {

@@ -4,7 +4,10 @@ import { isEmpty } from './draft.ts';
 import type { Draft } from './messages.ts';
 
 const KEY = 'chat.drafts';
-const DELAY = 400;
+/** A window that is closed at once loses no more than what was typed in this time. */
+const DELAY = 100;
+/** Pictures are large to write. */
+const DELAY_WITH_IMAGES = 400;
 
 /** A session's name over reloads: the sidecar's own id is another after each. */
 export interface DraftOwner {
@@ -35,7 +38,8 @@ export class Drafts {
     } else {
       this.#drafts.set(keyOf(owner), draft);
     }
-    this.#timer ??= setTimeout(() => void this.save(), DELAY);
+    const delay = draft.images.length > 0 ? DELAY_WITH_IMAGES : DELAY;
+    this.#timer ??= setTimeout(() => void this.save(), delay);
   }
 
   /** A session is called otherwise now. */

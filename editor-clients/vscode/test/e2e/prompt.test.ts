@@ -100,8 +100,8 @@ scenario(
       'the first prompt is back',
       async () => (await chat.field.inputValue()) === 'for the first',
     );
-    // What is typed is kept a moment later: as it is when the prompt loses the focus.
-    await window.command('ACP: Show Log');
+    // What is typed is kept a moment later: the user looks at something else before.
+    await window.openFile('greeting.py');
     await window.reload();
     await chat.open();
     await until(
