@@ -25,7 +25,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageclient/node';
 
-import { reasonOfEnd, readLine } from './launch/ending.ts';
+import { reasonOfEnd, readLine } from './ending.ts';
 import { configuration, userSettings } from './settings.ts';
 
 type Answer = (params: unknown, token: CancellationToken) => unknown;
@@ -123,7 +123,7 @@ export class Sidecar implements Disposable {
 
   /** Whether a change of this document that comes now is the sidecar's (`workspace/applyEdit`). */
   edits(uri: string): boolean {
-    return (this.#edited.get(uri) ?? 0) > 0;
+    return this.#edited.has(uri);
   }
 
   get running(): boolean {
@@ -292,7 +292,12 @@ export class Sidecar implements Disposable {
 
   #count(uris: string[], by: number): void {
     for (const uri of uris) {
-      this.#edited.set(uri, (this.#edited.get(uri) ?? 0) + by);
+      const count = (this.#edited.get(uri) ?? 0) + by;
+      if (count > 0) {
+        this.#edited.set(uri, count);
+      } else {
+        this.#edited.delete(uri);
+      }
     }
   }
 

@@ -15,7 +15,7 @@ export class Announcer {
 }
 
 /** What has happened between two states, in words. */
-export function news(before: ChatState, state: ChatState): string[] {
+function news(before: ChatState, state: ChatState): string[] {
   const known = new Set(
     [...before.questions, ...before.elicitations].map((asked) => asked.requestId),
   );

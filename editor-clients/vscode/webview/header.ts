@@ -165,7 +165,7 @@ export class Header {
 }
 
 /** Questions and forms that wait in a session. */
-export function questionsOf(state: ChatState, sessionId: string): number {
+function questionsOf(state: ChatState, sessionId: string): number {
   return [...state.questions, ...state.elicitations].filter((it) => it.sessionId === sessionId)
     .length;
 }

@@ -2,7 +2,7 @@ import type { PastedImage } from '../src/chat/messages.ts';
 import { element, iconButton } from './element.ts';
 
 /** What a picture may weigh, in bytes. */
-export const IMAGE_LIMIT = 10 * 1024 * 1024;
+const IMAGE_LIMIT = 10 * 1024 * 1024;
 
 /** The pictures of a prompt that is being written. */
 export class Images {

@@ -94,7 +94,7 @@ function option({ sessionId }: Picked, it: ConfigOption, send: Send): Node | nul
 }
 
 /** The choices of an option in the agent's order, groups with their names. */
-export function choices(it: ConfigOption): MenuItem[] {
+function choices(it: ConfigOption): MenuItem[] {
   return (it.options ?? []).flatMap((entry) => {
     const inner = 'group' in entry ? entry.options : [entry];
     return inner.map((choice) => ({

@@ -70,9 +70,9 @@ export class Actions {
         return sidecar.command('acp.session.setConfigOption', { sessionId, configId, value });
       }
       case 'answer':
-        return questions?.answer(message.requestId, message.optionId);
+        return questions.answer(message.requestId, message.optionId);
       case 'answerForm':
-        return forms?.answer(message.requestId, message.answer);
+        return forms.answer(message.requestId, message.answer);
       case 'previewQuestion':
         return this.#preview(message.requestId);
       case 'openPath':
@@ -88,9 +88,9 @@ export class Actions {
       case 'complete':
         return this.#complete(message);
       case 'openTerminal':
-        return terminals?.open(message.sessionId, message.terminalId);
+        return terminals.open(message.sessionId, message.terminalId);
       case 'killTerminal':
-        return terminals?.kill(message.sessionId, message.terminalId);
+        return terminals.kill(message.sessionId, message.terminalId);
       case 'cancelToolCall': {
         const { sessionId, toolCallId } = message;
         return sidecar.command('acp.toolCall.cancel', { sessionId, toolCallId });
@@ -188,8 +188,8 @@ export class Actions {
   }
 
   #preview(requestId: string): unknown {
-    const question = this.#parts.questions?.get(requestId);
-    return question && this.#parts.preview?.open(question);
+    const question = this.#parts.questions.get(requestId);
+    return question && this.#parts.preview.open(question);
   }
 
   #addFiles(uris: string[]): void {

@@ -176,7 +176,7 @@ function cwdOf(cwd: string | undefined): string {
 }
 
 /** Tells VS Code what the `when` clauses of the package's menus ask for. */
-export function keepContexts({ sidecar, sessions }: ChatParts): Disposable {
+function keepContexts({ sidecar, sessions }: ChatParts): Disposable {
   const told = new Map<string, boolean>();
   const tell = (name: string, value: boolean) => {
     if (told.get(name) !== value) {

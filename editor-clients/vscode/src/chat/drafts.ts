@@ -10,7 +10,7 @@ const DELAY = 100;
 const DELAY_WITH_IMAGES = 400;
 
 /** A session's name over reloads: the sidecar's own id is another after each. */
-export interface DraftOwner {
+interface DraftOwner {
   agent: string;
   agentSessionId: string | null;
   sessionId: string;

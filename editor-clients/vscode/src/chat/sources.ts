@@ -40,8 +40,8 @@ export interface ChatParts {
   sessions: Sessions;
   status: SidecarStatus;
   agents: AgentNames;
-  questions?: Questions;
-  forms?: Elicitations;
-  preview?: QuestionPreview;
-  terminals?: TerminalOutputs;
+  questions: Questions;
+  forms: Elicitations;
+  preview: QuestionPreview;
+  terminals: TerminalOutputs;
 }

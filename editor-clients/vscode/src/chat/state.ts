@@ -1,4 +1,5 @@
 import type { Elicitation, EntryBlock, Question } from '../protocol.ts';
+import { waitingIn } from '../review/changes.ts';
 import type { Session } from '../sessions/sessions.ts';
 import type { ChatState, SessionView, SidecarView } from './messages.ts';
 
@@ -32,7 +33,7 @@ export function chatState(from: ChatSources): ChatState {
 }
 
 /** One session, without its blocks. */
-export function sessionView(session: Session): SessionView {
+function sessionView(session: Session): SessionView {
   const { status } = session;
   return {
     sessionId: session.sessionId,
@@ -48,15 +49,8 @@ export function sessionView(session: Session): SessionView {
     configOptions: status?.configOptions ?? [],
     commands: session.commands,
     follow: session.follow,
-    changes: waiting(session),
+    changes: waitingIn([session]),
   };
-}
-
-function waiting(session: Session): number {
-  return session.changes.reduce(
-    (sum, change) => sum + change.hunks.length + (change.proposed?.length ?? 0),
-    0,
-  );
 }
 
 /** The agent's title of a session, else the beginning of its first prompt, else null. */

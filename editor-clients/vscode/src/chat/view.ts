@@ -45,8 +45,6 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   /** Starts sessions. */
   readonly starting: Starting;
-  /** Opens what the chat links to. */
-  readonly opening: Opening;
   readonly #actions: Actions;
 
   constructor(parts: ChatParts) {
@@ -58,8 +56,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
       (delivery) => this.#send({ type: 'blocks', ...delivery }),
     );
     this.starting = new Starting(sidecar, sessions, agents);
-    this.opening = new Opening(sessions);
-    this.#actions = new Actions(parts, this.starting, this.opening, {
+    const opening = new Opening(sessions);
+    this.#actions = new Actions(parts, this.starting, opening, {
       post: (message) => this.#send(message),
       putBack: (session, unsent) => this.#putBack(session, unsent),
       session: (sessionId) => this.#session(sessionId),
@@ -73,13 +71,15 @@ export class ChatView implements WebviewViewProvider, Disposable {
     const changed = () => this.#changed();
     this.#subscriptions.push(
       this.starting,
-      this.opening,
+      opening,
       this.#batch,
       this.#shown,
       sessions.onDidChange(changed),
       status.onDidChange(changed),
       agents.onDidChange(changed),
       this.starting.onDidChange(changed),
+      questions.onDidChange(changed),
+      forms.onDidChange(changed),
       sessions.onDidSupersede(({ slept, session }) => this.#superseded(slept, session)),
       sessions.onDidChangeBlocks(({ session, blocks }) =>
         this.#batch.add(
@@ -91,11 +91,6 @@ export class ChatView implements WebviewViewProvider, Disposable {
         webviewOptions: { retainContextWhenHidden: true },
       }),
     );
-    for (const asked of [questions, forms]) {
-      if (asked) {
-        this.#subscriptions.push(asked.onDidChange(changed));
-      }
-    }
   }
 
   resolveWebviewView(view: WebviewView): void {
@@ -141,7 +136,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
    */
   async showQuestion(requestId: string): Promise<boolean> {
     const { questions, forms, sessions } = this.#parts;
-    const asked = [...(questions?.all() ?? []), ...(forms?.all() ?? [])];
+    const asked = [...questions.all(), ...forms.all()];
     const sessionId = asked.find((it) => it.requestId === requestId)?.sessionId;
     if (!sessionId || !sessions.get(sessionId)) {
       return false;
@@ -268,8 +263,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
         sessions: sessions.all(),
         active: sessions.active?.sessionId ?? null,
         agents: agents.names(),
-        questions: questions?.all() ?? [],
-        elicitations: forms?.all() ?? [],
+        questions: questions.all(),
+        elicitations: forms.all(),
         starting: this.starting.agent,
       }),
     });
@@ -286,7 +281,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   #drawBadge(): void {
     const { questions, forms } = this.#parts;
-    const waiting = (questions?.all().length ?? 0) + (forms?.all().length ?? 0);
+    const waiting = questions.all().length + forms.all().length;
     if (this.#view) {
       this.#view.badge =
         waiting > 0

@@ -1,8 +1,6 @@
 import {
   commands,
   type Disposable,
-  type Event,
-  EventEmitter,
   FileType,
   Range,
   type Tab,
@@ -42,7 +40,6 @@ export class Follow implements Disposable {
   readonly #sessions: Sessions;
   readonly #marks: Marks;
   readonly #chatHasFocus: () => boolean;
-  readonly #shown = new EventEmitter<Place>();
   readonly #subscriptions: { dispose(): unknown }[];
   /** What can be seen of the place that was shown last. */
   readonly scrolling = new Scrolling();
@@ -74,7 +71,6 @@ export class Follow implements Disposable {
       }),
     );
     this.#subscriptions = [
-      this.#shown,
       sessions.onDidChange(() => this.#forgetIdle()),
       sessions.onDidChangeFollow((session) => this.#moved(session)),
       sidecar.onDidChangeRunning((running) => {
@@ -89,11 +85,6 @@ export class Follow implements Disposable {
         }
       }),
     ];
-  }
-
-  /** A place is on the screen. */
-  get onDidShow(): Event<Place> {
-    return this.#shown.event;
   }
 
   /** The column in which places are shown, null before the first and after its end. */
@@ -178,7 +169,6 @@ export class Follow implements Disposable {
     } catch (error) {
       return { shown: false, reason: messageOf(error) };
     }
-    this.#shown.fire(place);
     return { shown: true };
   }
 

@@ -43,7 +43,7 @@ export class StatusBar implements Disposable {
   readonly #agent: StatusBarItem;
   readonly #subscriptions: { dispose(): unknown }[];
   /** The switch, also before an agent was anywhere; null: as the settings say. */
-  #enabled: boolean | null = null;
+  #switched: boolean | null = null;
   /** The session that has moved last. */
   #moved: Session | null = null;
 
@@ -63,11 +63,11 @@ export class StatusBar implements Disposable {
       sessions.onDidChange(draw),
       sessions.onDidChangeFollow((session) => {
         this.#moved = session;
-        this.#enabled = session.follow?.enabled ?? this.#enabled;
+        this.#switched = session.follow?.enabled ?? this.#switched;
         this.#draw();
       }),
       sidecar.onDidChangeRunning(() => {
-        this.#enabled = null;
+        this.#switched = null;
         this.#moved = null;
         this.#draw();
       }),
@@ -78,9 +78,9 @@ export class StatusBar implements Disposable {
   }
 
   /** Whether places are shown: the user's switch, whatever pauses it. */
-  get enabled(): boolean {
+  get #enabled(): boolean {
     return (
-      this.#enabled ?? workspace.getConfiguration('acp').get<boolean>('follow.enabled') ?? true
+      this.#switched ?? workspace.getConfiguration('acp').get<boolean>('follow.enabled') ?? true
     );
   }
 
@@ -100,9 +100,9 @@ export class StatusBar implements Disposable {
     const isPaused = this.#session?.follow?.paused === true;
     try {
       const { enabled } = await this.#sidecar.command<{ enabled: boolean }>('acp.follow.set', {
-        enabled: isPaused || !this.enabled,
+        enabled: isPaused || !this.#enabled,
       });
-      this.#enabled = enabled;
+      this.#switched = enabled;
       this.#draw();
     } catch (error) {
       await showError(error);
@@ -139,8 +139,8 @@ export class StatusBar implements Disposable {
   #drawEye(session: Session | null): void {
     const follow = session?.follow ?? null;
     const where = session && inTurn(session) && follow?.location ? spot(follow.location) : '';
-    const isPaused = this.enabled && follow?.paused === true;
-    const [icon, words, advice] = !this.enabled
+    const isPaused = this.#enabled && follow?.paused === true;
+    const [icon, words, advice] = !this.#enabled
       ? ['eye-closed', 'Not following', 'Click to follow the agent.']
       : isPaused
         ? ['eye-closed', 'Paused', 'You took over. Click to go on; your next prompt does it too.']
@@ -148,7 +148,7 @@ export class StatusBar implements Disposable {
     this.#eye.text = [`$(${icon})`, words, words && where ? '·' : '', withoutIcons(where)]
       .filter(Boolean)
       .join(' ');
-    const lines = [isPaused || !this.enabled ? '' : 'Following the agent.', whereabouts(session)];
+    const lines = [isPaused || !this.#enabled ? '' : 'Following the agent.', whereabouts(session)];
     this.#eye.tooltip = [...lines, advice].filter(Boolean).join('\n');
     this.#eye.accessibilityInformation = {
       label: [words || 'Following the agent', where, advice].filter(Boolean).join(', '),

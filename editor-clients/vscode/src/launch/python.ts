@@ -26,7 +26,7 @@ export interface Python {
 export type Probe = { ok: true; python: Python } | { ok: false; reason: string };
 
 /** The oldest Python that the sidecar runs in. */
-export const OLDEST: readonly [number, number] = [3, 11];
+const OLDEST: readonly [number, number] = [3, 11];
 
 const PROBE_SECONDS = 10;
 

@@ -15,7 +15,7 @@ import {
 } from 'vscode';
 
 import type { SidecarView } from '../chat/messages.ts';
-import { Deaths } from './ending.ts';
+import { Deaths } from './deaths.ts';
 import { EnvironmentCancelled, Environments } from './environment.ts';
 import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './launch.ts';
 import { probe, type Python, pythonsOnPath } from './python.ts';

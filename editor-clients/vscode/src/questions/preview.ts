@@ -1,7 +1,6 @@
 import {
   commands,
   type Disposable,
-  EventEmitter,
   TabInputText,
   TabInputTextDiff,
   Uri,
@@ -29,11 +28,8 @@ export class Previews implements Disposable {
 
   constructor(questions: Questions) {
     this.#questions = questions;
-    const changed = new EventEmitter<Uri>();
     this.#subscriptions = [
-      changed,
       workspace.registerTextDocumentContentProvider(SCHEME, {
-        onDidChange: changed.event,
         provideTextDocumentContent: (uri) => this.#texts.get(uri.path) ?? '',
       }),
       questions.onDidChange(() => this.#closeSettled()),

@@ -38,6 +38,7 @@ export interface Place {
   text: string | null;
 }
 
+/** What a hunk does to the text, which is how it is drawn. */
 export function kindOf(hunk: Hunk | ProposedHunk): HunkKind {
   if (hunk.state === 'conflict') {
     return 'conflict';
@@ -57,6 +58,7 @@ export function places(session: ReviewSession, change: FileChange): Place[] {
   return all.map((hunk) => placeOf(session, change, hunk)).sort(byLine);
 }
 
+/** Orders hunks from the top of a file to its bottom. */
 export function byLine(one: Place, other: Place): number {
   return one.first - other.first || one.count - other.count || (one.hunkId < other.hunkId ? -1 : 1);
 }
@@ -86,11 +88,12 @@ export function waiting(change: FileChange): number {
   return Math.max(1, change.hunks.length + (change.proposed?.length ?? 0));
 }
 
-export function waitingIn(sessions: readonly ReviewSession[]): number {
+/** The same of all files of some sessions. */
+export function waitingIn(sessions: readonly Pick<ReviewSession, 'changes'>[]): number {
   return sum(sessions.flatMap((session) => session.changes.map(waiting)));
 }
 
-/** Lines that came and went in a file, and of how many nothing can be said. */
+/** Lines that came and went in a file, or would. */
 export function counts(change: FileChange): { come: number; gone: number } {
   const all = [...change.hunks, ...(change.proposed ?? [])];
   return {
@@ -114,7 +117,7 @@ export function isDeleted(change: FileChange): boolean {
   return change.status === 'deleted';
 }
 
-/** Whether the agent would like to write a file that does not exist yet. */
+/** Whether all that waits in a file is what the agent would like to write. */
 export function isOnlyProposed(change: FileChange): boolean {
   return change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
 }

@@ -15,7 +15,7 @@ import {
   workspace,
 } from 'vscode';
 
-import { waitingIn } from './changes.ts';
+import { isOnlyProposed, waitingIn } from './changes.ts';
 import { pathOf } from './diffs.ts';
 import { badged } from './file_badges.ts';
 import { splitLines } from './markdown.ts';
@@ -127,13 +127,12 @@ export class ChangesView implements TreeDataProvider<Node>, Disposable {
         ? TreeItemCollapsibleState.Expanded
         : TreeItemCollapsibleState.Collapsed;
     const item = new TreeItem(path.slice(path.lastIndexOf('/') + 1), state);
-    const isProposal = change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
     item.id = node.id;
     item.resourceUri = badged(change);
     item.iconPath = ThemeIcon.File;
     item.description = fileDescription(change, folder === '.' ? '' : folder);
     item.tooltip = `${path}: ${statusWord(change)} by ${session.agent}${change.problem ? `. ${change.problem}` : ''}`;
-    item.contextValue = isProposal ? 'file.proposed' : 'file.waiting';
+    item.contextValue = isOnlyProposed(change) ? 'file.proposed' : 'file.waiting';
     item.accessibilityInformation = { label: fileSpoken(change, path) };
     item.command = { title: 'Compare', command: 'acp.openDiff', arguments: [node] };
     return item;

@@ -51,14 +51,6 @@ export class Review implements Disposable {
     return this.#byFile.get(uri.toString()) ?? [];
   }
 
-  /** The hunks of a document in all sessions, from top to bottom. */
-  places(uri: Uri): Place[] {
-    return this.of(uri)
-      .filter(({ change }) => !isDeleted(change))
-      .flatMap(({ session, change }) => places(session, change))
-      .sort(byLine);
-  }
-
   /** All hunks that can be gone to, a file after the other. */
   everywhere(): Place[] {
     const files = [...this.#byFile.values()].map((entries) =>

@@ -1,11 +1,4 @@
-import {
-  commands,
-  type Disposable,
-  type Event,
-  EventEmitter,
-  ProgressLocation,
-  window,
-} from 'vscode';
+import { commands, type Disposable, ProgressLocation, window } from 'vscode';
 
 import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -35,7 +28,6 @@ const COMMANDS: Readonly<Record<string, Step>> = {
 export class Steps implements Disposable {
   readonly #sidecar: Sidecar;
   readonly #sessions: Sessions;
-  readonly #done = new EventEmitter<Step>();
   readonly #subscriptions: Disposable[];
   /** The session of each command of each step, the last step at the end. */
   readonly #steps: string[][] = [];
@@ -57,11 +49,6 @@ export class Steps implements Disposable {
       void commands.executeCommand('setContext', 'acp.hasReviewed', false);
     });
     this.#subscriptions = [ran, gone];
-  }
-
-  /** Something was kept, reverted, undone or restored. */
-  get onDidStep(): Event<Step> {
-    return this.#done.event;
   }
 
   async keep(targets: readonly Target[]): Promise<void> {
@@ -92,7 +79,6 @@ export class Steps implements Disposable {
     for (const subscription of this.#subscriptions) {
       subscription.dispose();
     }
-    this.#done.dispose();
   }
 
   async #run(
@@ -131,7 +117,6 @@ export class Steps implements Disposable {
     } else {
       window.setStatusBarMessage(`$(check) ${withoutIcons(withoutLinks(text))}`, 6000);
     }
-    this.#done.fire(step);
   }
 }
 

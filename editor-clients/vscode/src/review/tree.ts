@@ -3,7 +3,14 @@
 import { basename } from 'node:path/posix';
 
 import type { FileChange } from '../protocol.ts';
-import { counts, type Place, places, type ReviewSession, waiting } from './changes.ts';
+import {
+  counts,
+  isOnlyProposed,
+  type Place,
+  places,
+  type ReviewSession,
+  waiting,
+} from './changes.ts';
 import { changes as changesOf } from './outcome.ts';
 
 /** Files that are listed at once; the others come by opening the row at the end. */
@@ -111,8 +118,7 @@ export function moreLabel({ session, from }: MoreNode): string {
 
 /** What happened to a file, in one word. */
 export function statusWord(change: FileChange): string {
-  const isProposal = change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
-  return isProposal ? `to be ${change.status}` : change.status;
+  return isOnlyProposed(change) ? `to be ${change.status}` : change.status;
 }
 
 /** What stands behind a file's name: its folder, and what came and went. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Deaths, readLine, reasonOfEnd } from '../../src/launch/ending.ts';
+import { readLine, reasonOfEnd } from '../../src/ending.ts';
+import { Deaths } from '../../src/launch/deaths.ts';
 
 test('a line of the log keeps its level and loses its time', () => {
   const line = '2026-11-30 03:15:01,123 WARNING acp_sidecar.app: demo has ended';

@@ -1,5 +1,5 @@
 import type { ChangedFile, Location, QuestionDiff, ToolCallContent } from '../../src/protocol.ts';
-import { diffTexts, type FileDiff, linesOf } from '../diff.ts';
+import { diffTexts, type FileDiff } from '../diff.ts';
 import { element, icon } from '../element.ts';
 import { pathLink } from '../markdown.ts';
 import { patchFiles } from '../patch.ts';
@@ -14,7 +14,6 @@ const MOST_LINES = 24;
 const MOST_DRAWN = 2000;
 
 type Diff = Extract<ToolCallContent, { type: 'diff' }>;
-type Change = ChangedFile;
 
 /** A report of changed files: of one with both its texts, or of several with a patch. */
 export function diffOf(
@@ -95,7 +94,7 @@ export function questionDiff(
   );
 }
 
-function sameFile(patched: string, change: Change): boolean {
+function sameFile(patched: string, change: ChangedFile): boolean {
   const bare = patched.replace(/^"|"$/gu, '').replace(/^\//u, '');
   return [change.path, change.oldPath].some(
     (path) =>
@@ -112,7 +111,11 @@ function heading(path: string, diff: FileDiff, context: BlockContext): HTMLEleme
   );
 }
 
-function changeHeading(change: Change, diff: FileDiff | null, context: BlockContext): HTMLElement {
+function changeHeading(
+  change: ChangedFile,
+  diff: FileDiff | null,
+  context: BlockContext,
+): HTMLElement {
   const known = typeof change.path === 'string';
   const said: Record<string, string> = {
     add: 'new',
@@ -207,9 +210,4 @@ function drawn(diff: FileDiff, numbered: boolean): DocumentFragment {
     );
   }
   return fragment;
-}
-
-/** How many lines a text has, to say how much is folded. */
-export function lineCount(text: string): number {
-  return linesOf(text).length;
 }

@@ -1,5 +1,5 @@
 /** So long a button must have been where it is, or have had the focus, before it answers. */
-export const GUARD_MS = 500;
+const GUARD_MS = 500;
 
 /**
  * Keeps buttons from being pressed by chance: by a pointer that they came under, by a key that
