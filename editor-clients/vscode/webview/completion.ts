@@ -1,6 +1,7 @@
 import type { FromChat } from '../src/chat/messages.ts';
 import type { Completion } from '../src/protocol.ts';
 import { element, icon } from './element.ts';
+import { visible } from './visible.ts';
 import { completable, completed, type Typed } from './replacing.ts';
 
 const ICONS = { command: 'terminal', file: 'file', folder: 'folder' } as const;
@@ -114,7 +115,9 @@ export class CompletionList {
       },
       icon(ICONS[item.kind]),
       ...label(item),
-      item.detail ? element('span', { class: 'completion-detail', text: item.detail }) : null,
+      item.detail
+        ? element('span', { class: 'completion-detail', text: visible(item.detail) })
+        : null,
     );
   }
 
@@ -145,7 +148,7 @@ export class CompletionList {
 /** A file by its name, with its folder behind it. */
 function label(item: Completion): (Node | null)[] {
   if (item.kind === 'command') {
-    return [element('span', { class: 'completion-label', text: item.label })];
+    return [element('span', { class: 'completion-label', text: visible(item.label) })];
   }
   const parts = item.label.split('/').filter(Boolean);
   const name = parts.at(-1) ?? item.label;
@@ -153,8 +156,8 @@ function label(item: Completion): (Node | null)[] {
   return [
     element('span', {
       class: 'completion-label',
-      text: item.kind === 'folder' ? `${name}/` : name,
+      text: visible(item.kind === 'folder' ? `${name}/` : name),
     }),
-    folder ? element('span', { class: 'completion-detail', text: folder }) : null,
+    folder ? element('span', { class: 'completion-detail', text: visible(folder) }) : null,
   ];
 }

@@ -3,6 +3,7 @@ import type { Usage } from '../src/protocol.ts';
 import { basename, element, icon, iconButton, Part } from './element.ts';
 import { showMenu } from './menu.ts';
 import { usageText } from './usage.ts';
+import { visible } from './visible.ts';
 
 type Send = (message: FromChat) => void;
 
@@ -51,7 +52,7 @@ export class Header {
     this.#tabs.show(
       state.sessions.map((session) => ({
         sessionId: session.sessionId,
-        label: session.title ?? `New session with ${session.agent || 'the agent'}`,
+        label: visible(session.title ?? '') || `New session with ${session.agent || 'the agent'}`,
         agent: session.agent,
         folder: several ? basename(session.cwd) : '',
         status: session.status,

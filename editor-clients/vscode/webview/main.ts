@@ -43,6 +43,7 @@ class Chat {
       this.#prompt.element,
       this.#announcer.element,
     );
+    this.#strip.above(this.#queue.element, this.#prompt.element);
     document.addEventListener('keydown', (event) => {
       if (event.key === '.' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();

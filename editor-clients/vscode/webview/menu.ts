@@ -1,4 +1,5 @@
 import { element, icon } from './element.ts';
+import { visible } from './visible.ts';
 
 /** A row of a menu; rows with the same `group` stand together under it. */
 export interface MenuItem {
@@ -37,7 +38,9 @@ export function showMenu(
   for (const [index, item] of items.entries()) {
     if (item.group && item.group !== group) {
       group = item.group;
-      list.append(element('div', { class: 'menu-group', text: group, role: 'presentation' }));
+      list.append(
+        element('div', { class: 'menu-group', text: visible(group), role: 'presentation' }),
+      );
     }
     const made = rows[index];
     if (made) {
@@ -141,8 +144,8 @@ function row(item: MenuItem, id: string): HTMLElement {
     element(
       'span',
       { class: 'menu-text' },
-      element('span', { class: 'menu-label', text: item.label }),
-      item.detail ? element('span', { class: 'menu-detail', text: item.detail }) : null,
+      element('span', { class: 'menu-label', text: visible(item.label) }),
+      item.detail ? element('span', { class: 'menu-detail', text: visible(item.detail) }) : null,
     ),
   );
 }

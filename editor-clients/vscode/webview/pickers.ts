@@ -2,6 +2,7 @@ import type { FromChat, SessionView } from '../src/chat/messages.ts';
 import type { ConfigOption } from '../src/protocol.ts';
 import { element, icon, Part } from './element.ts';
 import { type MenuItem, showMenu } from './menu.ts';
+import { visible, visibleLines } from './visible.ts';
 
 type Send = (message: FromChat) => void;
 
@@ -72,11 +73,11 @@ function option({ sessionId }: Picked, it: ConfigOption, send: Send): Node | nul
         role: 'switch',
         'aria-checked': String(on),
         'data-key': `option:${it.id}`,
-        title: [it.name, it.description].filter(Boolean).join('\n'),
+        title: visibleLines([it.name, it.description].filter(Boolean).join('\n')),
         on: { click: () => set(!on) },
       },
       icon(on ? 'check' : 'circle-slash'),
-      element('span', { class: 'picker-text', text: it.name }),
+      element('span', { class: 'picker-text', text: visible(it.name) }),
     );
   }
   const items = choices(it);
@@ -133,7 +134,8 @@ interface Dropdown {
 }
 
 function dropdown(it: Dropdown): HTMLElement {
-  const current = it.items.find((item) => item.id === it.current)?.label ?? it.current;
+  const current = visible(it.items.find((item) => item.id === it.current)?.label ?? it.current);
+  const name = visible(it.name);
   const button = element(
     'button',
     {
@@ -141,10 +143,10 @@ function dropdown(it: Dropdown): HTMLElement {
       class: 'picker',
       'aria-haspopup': 'listbox',
       'aria-expanded': 'false',
-      'aria-label': `${it.name}: ${current}`,
+      'aria-label': `${name}: ${current}`,
       'data-key': it.key,
-      title: [`${it.name}: ${current}`, it.description].filter(Boolean).join('\n'),
-      on: { click: () => showMenu(button, it.name, it.items, it.choose) },
+      title: visibleLines([`${name}: ${current}`, it.description].filter(Boolean).join('\n')),
+      on: { click: () => showMenu(button, name, it.items, it.choose) },
     },
     it.symbol ? icon(it.symbol) : null,
     element('span', { class: 'picker-text', text: current }),

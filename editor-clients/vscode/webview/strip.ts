@@ -1,6 +1,8 @@
 import type { ChatState, FromChat } from '../src/chat/messages.ts';
 import type { Elicitation, Question } from '../src/protocol.ts';
+import { Guard } from './blocks/guard.ts';
 import { element, icon, Part } from './element.ts';
+import { visible, visibleLines } from './visible.ts';
 
 type Asked = Question | Elicitation;
 
@@ -15,17 +17,48 @@ interface Shown {
 export class Strip {
   readonly element = element('section', { class: 'strip', 'aria-label': 'Waiting questions' });
   readonly #part: Part<Shown>;
+  readonly #said = element('p', { class: 'guard-note', role: 'status' });
+  readonly #sizes = new ResizeObserver(() => this.#placed());
+  /** When the answers came, or last moved. */
+  #movedAt = 0;
+  #top = 0;
   readonly #goTo: (requestId: string) => void;
   #last: string | null = null;
 
   constructor(send: (message: FromChat) => void, goTo: (requestId: string) => void) {
     this.#goTo = goTo;
-    this.#part = new Part(this.element, ({ waiting, own, ownForms }) => [
-      ...own.map((question) => ownQuestion(question, send)),
-      ...ownForms.map((form) => ownForm(form, send)),
-      waiting.length > 0 ? this.#line(waiting) : null,
-    ]);
+    this.#part = new Part(this.element, ({ waiting, own, ownForms }) => {
+      this.#movedAt = performance.now();
+      this.#said.replaceChildren();
+      const guard = new Guard(
+        () => this.#movedAt,
+        () =>
+          this.#said.replaceChildren('This has just come or moved here: look again, then press.'),
+      );
+      return [
+        ...own.map((question) => ownQuestion(question, send, guard)),
+        ...ownForms.map((form) => ownForm(form, send)),
+        own.length > 0 ? this.#said : null,
+        waiting.length > 0 ? this.#line(waiting) : null,
+      ];
+    });
     this.element.hidden = true;
+    this.#sizes.observe(this.element);
+  }
+
+  /** What stands below it: it moves where that grows. */
+  above(...others: Element[]): void {
+    for (const other of others) {
+      this.#sizes.observe(other);
+    }
+  }
+
+  #placed(): void {
+    const { top } = this.element.getBoundingClientRect();
+    if (Math.abs(top - this.#top) > 2) {
+      this.#top = top;
+      this.#movedAt = performance.now();
+    }
   }
 
   show(state: ChatState): void {
@@ -76,27 +109,32 @@ export function askedWords(it: Asked, state: ChatState): string {
   const session = state.sessions.find((one) => one.sessionId === it.sessionId);
   const other = session && session.sessionId !== state.active ? session.title : null;
   const what = ('title' in it ? it.title : null) ?? it.message.split('\n')[0] ?? '';
-  return `${it.agent} asks${other ? ` in “${other}”` : ''}: ${what}`;
+  return visible(`${it.agent} asks${other ? ` in “${other}”` : ''}: ${what}`);
 }
 
-function ownQuestion(question: Question, send: (message: FromChat) => void): HTMLElement {
+function ownQuestion(
+  question: Question,
+  send: (message: FromChat) => void,
+  guard: Guard,
+): HTMLElement {
   const { requestId } = question;
   return element(
     'div',
     { class: 'own-question', role: 'group', 'aria-label': 'Question', 'data-request': requestId },
-    element('p', { class: 'own-message', text: question.message }),
+    element('p', { class: 'own-message', text: visibleLines(question.message) }),
     element(
       'div',
       { class: 'own-options' },
-      ...question.options.map(({ optionId, title }) =>
-        element('button', {
+      ...question.options.map(({ optionId, title }) => {
+        const button = element('button', {
           type: 'button',
           class: 'button secondary',
           'data-key': `${requestId}:${optionId}`,
-          text: title,
-          on: { click: () => send({ type: 'answer', requestId, optionId }) },
-        }),
-      ),
+          text: visible(title),
+        });
+        guard.watch(button, () => send({ type: 'answer', requestId, optionId }));
+        return button;
+      }),
     ),
   );
 }
@@ -105,7 +143,7 @@ function ownForm(form: Elicitation, send: (message: FromChat) => void): HTMLElem
   return element(
     'div',
     { class: 'own-question', role: 'group', 'aria-label': 'Question' },
-    element('p', { class: 'own-message', text: form.message }),
+    element('p', { class: 'own-message', text: visibleLines(form.message) }),
     element(
       'div',
       { class: 'own-options' },

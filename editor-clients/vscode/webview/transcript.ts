@@ -2,7 +2,7 @@ import type { ChatState, FromChat, SessionView, ToChat } from '../src/chat/messa
 import type { EntryBlock } from '../src/protocol.ts';
 import { beginning, messageText } from './blocks/message.ts';
 import type { BlockContext } from './blocks/context.ts';
-import { ending, endingText, gone, working } from './blocks/ending.ts';
+import { ending, endingText, gone, undrawable, working } from './blocks/ending.ts';
 import { blockText } from './blocks/text.ts';
 import { likelyHeight, viewOf } from './blocks/view.ts';
 import { Conversation, GONE, STOP, waitingBlocks, WORKING } from './conversation.ts';
@@ -208,14 +208,30 @@ export class Transcript {
     if (block.kind === 'message') {
       article.dataset.role = block.role;
     }
-    const view = viewOf(block, this.#context(key));
-    article.append(...view.nodes);
-    article.setAttribute('aria-label', view.label(block));
+    // What an agent sent in a shape that nobody thought of must not take the rest with it.
+    const drawn = (draw: () => string) => {
+      try {
+        article.setAttribute('aria-label', draw());
+      } catch (error) {
+        article.replaceChildren(undrawable(String(error)));
+        article.setAttribute('aria-label', 'Something that cannot be shown');
+        view = null;
+      }
+    };
+    let view: ReturnType<typeof viewOf> | null = null;
+    drawn(() => {
+      view = viewOf(block, this.#context(key));
+      article.append(...view.nodes);
+      return view.label(block);
+    });
     const update = () => {
       const now = this.#block(key);
-      if (now) {
-        view.update(now);
-        article.setAttribute('aria-label', view.label(now));
+      const shown = view;
+      if (now && shown) {
+        drawn(() => {
+          shown.update(now);
+          return shown.label(now);
+        });
       }
     };
     return { element: article, update };

@@ -24,8 +24,8 @@ export function fieldsOf(form: Elicitation): Field[] {
     }
     return {
       name,
-      title: field.title ?? name,
-      description: field.description ?? null,
+      title: shown(field.title) ?? name,
+      description: shown(field.description),
       type,
       required: required.includes(name),
       secret: field._meta?.secret === true || field.format === 'password',
@@ -62,6 +62,11 @@ export function shownValue(field: Field, value: unknown): string {
   return Array.isArray(value) ? value.map(titleOf).join(', ') : titleOf(value);
 }
 
+/** The schema is the agent's: a text to show may be none. */
+function shown(text: unknown): string | null {
+  return typeof text === 'string' && text !== '' ? text : null;
+}
+
 function isKnown(type: string | undefined): type is Field['type'] {
   return ['string', 'number', 'integer', 'boolean', 'array'].includes(type ?? '');
 }
@@ -76,9 +81,12 @@ function choicesOf(field: FormField): Field['choices'] {
   const holder = field.type === 'array' ? (field.items ?? {}) : field;
   const titled = 'oneOf' in holder ? holder.oneOf : (holder as FormField['items'])?.anyOf;
   if (titled) {
-    return titled.map((each) => ({ value: each.const, title: each.title ?? each.const }));
+    return titled.map((each) => ({ value: each.const, title: shown(each.title) ?? each.const }));
   }
   const names = field.enumNames ?? [];
-  const named = holder.enum?.map((value, index) => ({ value, title: names[index] ?? value }));
+  const named = holder.enum?.map((value, index) => ({
+    value,
+    title: shown(names[index]) ?? value,
+  }));
   return named ?? (field.type === 'array' ? [] : null);
 }

@@ -51,3 +51,16 @@ export function gone(agent: string): HTMLElement {
     }),
   );
 }
+
+/** Stands for a block that cannot be drawn. */
+export function undrawable(reason: string): HTMLElement {
+  return element(
+    'div',
+    { class: 'notice', 'data-severity': 'warning' },
+    icon('warning'),
+    element('div', {
+      class: 'notice-text',
+      text: `The agent sent something here that cannot be shown (${visible(reason)}).`,
+    }),
+  );
+}

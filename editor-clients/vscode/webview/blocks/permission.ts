@@ -128,7 +128,7 @@ class PermissionView implements BlockView<PermissionBlock> {
         'data-key': `option:${option.optionId}`,
         disabled: this.#pressed !== null,
       });
-      button.append(icon(ICONS[option.kind ?? ''] ?? 'circle-small'), option.title);
+      button.append(icon(ICONS[option.kind ?? ''] ?? 'circle-small'), visible(option.title));
       guard.watch(button, () => {
         this.#pressed = option.optionId;
         this.#context.send({ type: 'answer', requestId, optionId: option.optionId });

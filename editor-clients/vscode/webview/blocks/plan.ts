@@ -1,6 +1,6 @@
 import type { PlanBlock } from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
-import { visible } from '../visible.ts';
+import { visible, visibleLines } from '../visible.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { fold } from './fold.ts';
 
@@ -25,7 +25,7 @@ export function planView(block: PlanBlock, context: BlockContext): BlockView<Pla
           { class: 'plan-state', role: 'img', 'aria-label': label, title: label },
           icon(symbol),
         ),
-        element('span', { class: 'plan-text', dir: 'auto', text: entry.content }),
+        element('span', { class: 'plan-text', dir: 'auto', text: visibleLines(entry.content) }),
         entry.priority === 'high' ? element('span', { class: 'badge', text: 'high' }) : null,
       );
     }),
