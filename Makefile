@@ -21,7 +21,7 @@ help:
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("acp-sidecar needs Python 3.11 or newer; set PYTHON=python3.x") if sys.version_info < (3, 11) else None'
-	@echo "Installing into $(VENV), about half a minute ..."
+	@echo "Installing into $(VENV), about a minute ..."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
