@@ -16,6 +16,7 @@ import { Previews } from './questions/preview.ts';
 import { Questions } from './questions/questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
+import { OpenFiles } from './watching.ts';
 import { Restoring } from './sessions/restoring.ts';
 import { Service } from './launch/service.ts';
 import { Sessions } from './sessions/sessions.ts';
@@ -57,6 +58,7 @@ export function activate(context: ExtensionContext): void {
   const permission = new Permission(questions, forms, asking, chat);
   const login = new Login(sidecar, questions, forms, asking);
   saveForAgents(sidecar);
+  context.subscriptions.push(new OpenFiles());
   showMessages(sidecar);
   context.subscriptions.push(log, sidecar, sessions, restoring, service, agents, chat);
   context.subscriptions.push(...registerChatCommands(chat, parts));
