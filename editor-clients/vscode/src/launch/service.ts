@@ -21,6 +21,7 @@ import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './la
 import { probe, type Python, pythonsOnPath } from './python.ts';
 import { EndedEarly, type Sidecar } from '../sidecar.ts';
 import { messageOf } from '../failure.ts';
+import { withoutLinks } from '../visible.ts';
 
 /** `globalState`: the version of the sidecar for which no environment is wanted. */
 const DECLINED = 'acp.environmentDeclined';
@@ -240,12 +241,12 @@ export class Service implements Disposable {
     const buttons = base
       ? ['Make an Environment', 'Choose a Python', 'Never']
       : ['Choose a Python', 'Show Log'];
-    await this.#does(await window.showWarningMessage(reason, ...buttons));
+    await this.#does(await window.showWarningMessage(withoutLinks(reason), ...buttons));
   }
 
   /** Of all messages with buttons only errors stay until they are read. */
   async #tellOf(reason: string, buttons: string[]): Promise<void> {
-    await this.#does(await window.showErrorMessage(reason, ...buttons));
+    await this.#does(await window.showErrorMessage(withoutLinks(reason), ...buttons));
   }
 
   async #does(answer: string | undefined): Promise<void> {
@@ -296,7 +297,7 @@ export class Service implements Disposable {
   /** An environment would not be used while the setting names another Python. */
   async #clearSetting(reason: string): Promise<void> {
     const clear = 'Clear the Setting';
-    const answer = await window.showErrorMessage(reason, clear, 'Choose a Python');
+    const answer = await window.showErrorMessage(withoutLinks(reason), clear, 'Choose a Python');
     if (answer !== clear) {
       await this.#does(answer);
       return;

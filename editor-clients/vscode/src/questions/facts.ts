@@ -78,7 +78,7 @@ export function inShort(question: Question, most: number): string {
   }
   const head = headline(question).replace(/ \((?:[^()]*, )?(?:request|login|write) \d+\)$/, '');
   const about = question.title === null ? '' : `: ${visible(question.title)}`;
-  return shortened(`${head}${about}`, most);
+  return shortened(`${visible(head)}${about}`, most);
 }
 
 /** A form in a few words, of at most so many characters. */
@@ -88,7 +88,7 @@ export function formInShort(form: Elicitation, most: number): string {
     return shortened(`${agent} wants to open a page of ${visible(form.host ?? '')}`, most);
   }
   const [first = ''] = form.message.split('\n');
-  return shortened(`${agent} wants to know: ${first}`, most);
+  return shortened(`${agent} wants to know: ${visible(first)}`, most);
 }
 
 function commandRows(command: string): string[] {

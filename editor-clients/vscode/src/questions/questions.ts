@@ -2,6 +2,7 @@ import { type CancellationToken, type Disposable, type Event, EventEmitter, wind
 
 import type { Question } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { visibleLines } from '../visible.ts';
 import { Waiting } from './waiting.ts';
 
 interface MessageRequest {
@@ -76,7 +77,7 @@ export class Questions implements Disposable {
    */
   async #message({ message, actions = [] }: MessageRequest, token: CancellationToken) {
     if (actions.length === 0) {
-      void window.showInformationMessage(message);
+      void window.showInformationMessage(visibleLines(message).join('\n'));
       return null;
     }
     this.#messages += 1;

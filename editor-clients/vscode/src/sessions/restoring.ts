@@ -5,6 +5,7 @@ import { readRemembered } from './remembered.ts';
 import { isEmpty, type Session, type Sessions } from './sessions.ts';
 import { NotRunning, type Sidecar } from '../sidecar.ts';
 import { messageOf } from '../failure.ts';
+import { visible } from '../visible.ts';
 
 const KEY = 'acp.openSessions';
 
@@ -149,7 +150,7 @@ export class Restoring implements Disposable {
     const why = messageOf(error);
     const [again, close] = ['Try Again', 'Close It'];
     const answer = await window.showWarningMessage(
-      `The session ${name} could not be opened again. ${why} It stays in the history.`,
+      visible(`The session ${name} could not be opened again. ${why} It stays in the history.`),
       again,
       close,
     );

@@ -5,11 +5,12 @@ import {
   canBeRefused,
   type Fact,
   facts,
+  formInShort,
   headline,
   inShort,
   isLong,
 } from '../../src/questions/facts.ts';
-import type { Question } from '../../src/protocol.ts';
+import type { Elicitation, Question } from '../../src/protocol.ts';
 
 function question(fields: Partial<Question>): Question {
   return {
@@ -98,6 +99,10 @@ test('a notification is short, and leads nowhere but to the question', () => {
   const titled = question({ kind: 'other', title: 'A', message: 'demo asks (request 12)' });
   assert.equal(inShort(titled, 60), 'demo asks: A');
   assert.equal(headline(titled), 'demo asks (request 12)');
+  const own = question({ kind: 'other', message: 'Try [this](command:evil)' });
+  assert.ok(!inShort(own, 60).includes(']('));
+  const form = { agent: 'demo', mode: 'form', message: '[Name](command:evil)?' } as Elicitation;
+  assert.equal(formInShort(form, 60), 'demo wants to know: [Name] (command:evil)?');
 });
 
 test('whether to save is no question of whether to run', () => {
