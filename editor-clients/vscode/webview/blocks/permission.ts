@@ -69,10 +69,13 @@ class PermissionView implements BlockView<PermissionBlock> {
         'div',
         { class: 'question-head' },
         icon('question'),
-        element('div', { class: 'question-title', text: visibleLines(first ?? '') }),
+        element('div', { class: 'question-title', text: heading(first ?? '') }),
       ),
       rest.length > 0
-        ? element('div', { class: 'question-message', text: visibleLines(rest.join('\n')) })
+        ? element('div', {
+            class: 'question-message',
+            text: visibleLines(rest.map((line) => shortened(line, this.#context.cwd)).join('\n')),
+          })
         : null,
       ...(question ? this.#facts(question) : []),
       this.#buttons(question),
@@ -176,9 +179,20 @@ class PermissionView implements BlockView<PermissionBlock> {
         'div',
         { class: 'question-over' },
         icon(no ? 'circle-slash' : 'check'),
-        element('span', { class: 'question-asked', text: visible(message.split('\n')[0] ?? '') }),
+        element('span', { class: 'question-asked', text: heading(message.split('\n')[0] ?? '') }),
         element('span', { class: 'badge', text: answer }),
       ),
     ];
   }
+}
+
+/** What tells one dialog from another, the kind and the number, is not needed where a card stands. */
+function heading(line: string): string {
+  return visible(line.replace(/ \((?:[^()]*, )?request \d+\)$/u, ''));
+}
+
+/** The path of what would change, as it is called everywhere else in the chat. */
+function shortened(line: string, cwd: string | null): string {
+  const [, verb = '', path = ''] = /^(It \w+ )(.+)$/u.exec(line) ?? [];
+  return path === '' ? line : verb + shortPath(path, cwd);
 }
