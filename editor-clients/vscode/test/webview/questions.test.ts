@@ -23,7 +23,8 @@ test('a question says everything, and its buttons have the order it came with', 
     { path: '/ws/a.py', oldText: 'one\n', newText: 'two\n', whole: true, summary: 'changes a.py' },
   ];
   const asked = question('q', {
-    message: 'demo wants to change files\nIt changes /ws/a.py\nIt says: \u202eevil',
+    message:
+      'demo wants to change files (edit, request 1)\nIt changes /ws/a.py\nIt says: \u202eevil',
     command: 'rm -rf \u202ebuild',
     cwd: '/elsewhere',
     paths: ['/ws/a.py', '/etc/hosts'],
@@ -36,12 +37,13 @@ test('a question says everything, and its buttons have the order it came with', 
   const text = await card.innerText();
   for (const part of [
     'demo wants to change files',
-    'It changes /ws/a.py',
+    'It changes a.py',
     '\\u202eevil',
     'rm -rf \\u202ebuild',
   ]) {
     assert.ok(text.includes(part), part);
   }
+  assert.ok(!text.includes('request 1'), 'a card needs no number');
   for (const part of ['in /elsewhere', '/etc/hosts', 'one', 'two']) {
     assert.ok(text.includes(part), part);
   }
