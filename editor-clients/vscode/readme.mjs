@@ -1,9 +1,11 @@
-// The README that is packed: VS Code shows no picture of an extension's own folder in it.
+// The README that is packed. VS Code shows no picture in it but one that comes by https: neither a
+// file of the extension nor a data URL. ACP_PICTURES_URL says where this folder is to be had, as in
+// https://example.org/editor-clients/vscode; without it the pictures are left out.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const text = readFileSync('README.md', 'utf8');
-const packed = text.replaceAll(
-  /(?<=!\[[^\]]*\]\()media\/[^)]+\.png(?=\))/g,
-  (path) => `data:image/png;base64,${readFileSync(path, 'base64')}`,
+const folder = process.env.ACP_PICTURES_URL?.replace(/\/$/, '');
+const packed = readFileSync('README.md', 'utf8').replaceAll(
+  /^(!\[[^\]]*\]\()(media\/[^)]+\.png\))\n\n/gm,
+  (_, before, after) => (folder ? `${before}${folder}/${after}\n\n` : ''),
 );
 writeFileSync('dist/README.md', packed);
