@@ -40,19 +40,24 @@ logger = logging.getLogger(__name__)
 
 _SOON_SECONDS: Final = 0.05
 """How long changes are collected before they are written."""
-_SECONDS: Final = 0.2
+_PAUSE_SECONDS: Final = 0.2
 """Between two writes, and longer after big ones."""
 _BYTES_PER_SECOND: Final = 20_000_000
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes of one file; of a session with more what was attached is not kept."""
-_MOST: Final = 100
+_MOST_FILES: Final = 100
+"""Those written longest ago go first."""
 _FORGOTTEN_SECONDS: Final = 30 * 24 * 3600
+"""A session is not opened again after so long."""
 _ABANDONED_SECONDS: Final = 3600
+"""So old a draft of a file was left by a sidecar that ended while it wrote."""
 _LAST_SECONDS: Final = 0.3
 """How long the end of the sidecar waits for the last write."""
 _PATIENCE_SECONDS: Final = 2.0
+"""How long a sidecar that is about to end is waited for, looked for every ``_LOOK_SECONDS``."""
 _LOOK_SECONDS: Final = 0.05
 _QUOTED: Final = 80
+"""Characters of a prompt that are told."""
 
 Key: TypeAlias = tuple[str, str]
 """The agent's name, and its own id of the session."""
@@ -198,7 +203,7 @@ class CutOffs:
                     size = await asyncio.to_thread(self._write, self._taken())
                 finally:
                     self._at_disk = False
-                await asyncio.sleep(max(_SECONDS, size / _BYTES_PER_SECOND))
+                await asyncio.sleep(max(_PAUSE_SECONDS, size / _BYTES_PER_SECOND))
         finally:
             self._writing = False
 
@@ -326,7 +331,7 @@ def _make_room(folder: Path) -> None:
                     os.close(handle)
             elif path.suffix == ".json" or now - touched > _ABANDONED_SECONDS:
                 path.unlink()
-    for _, path in sorted(kept)[:-_MOST]:
+    for _, path in sorted(kept)[:-_MOST_FILES]:
         with contextlib.suppress(OSError):
             path.unlink()
 

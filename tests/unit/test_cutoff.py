@@ -121,7 +121,7 @@ async def test_a_file_that_is_broken_costs_itself_only(tmp_path: Path) -> None:
 async def test_what_is_old_or_one_too_many_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MOST", 3)
+    monkeypatch.setattr(module, "_MOST_FILES", 3)
     for number in range(5):
         file = await left_by_a_dead_one(tmp_path, ("puppet", f"S{number}"), WORK)
         os.utime(file, (file.stat().st_mtime + number - 100,) * 2)

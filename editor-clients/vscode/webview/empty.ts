@@ -85,7 +85,7 @@ function asleep(it: NonNullable<EmptyView['asleep']>, send: Send): Node[] {
   if (it.problem === null) {
     return [
       mark('loading codicon-modifier-spin'),
-      element('p', { role: 'status', text: 'Opening the session …' }),
+      element('p', { role: 'status', text: 'Opening the session…' }),
     ];
   }
   return [
@@ -130,7 +130,7 @@ export function problem(sidecar: SidecarView, send: Send): Node[] {
     case 'starting':
       return [
         mark('loading codicon-modifier-spin'),
-        element('p', { role: 'status', text: 'Starting …' }),
+        element('p', { role: 'status', text: 'Starting…' }),
       ];
     case 'untrusted':
       return [
@@ -155,7 +155,7 @@ export function problem(sidecar: SidecarView, send: Send): Node[] {
         element('p', { text: sidecar.reason }),
         buttons(
           button('Make an Environment', 'acp.makeEnvironment'),
-          button('Choose Python', 'acp.choosePython', true),
+          button('Choose a Python', 'acp.choosePython', true),
         ),
       ];
     case 'failed':

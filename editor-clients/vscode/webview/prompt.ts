@@ -63,7 +63,9 @@ export class Prompt {
       this.#agent = agent;
       this.#draw();
     });
-    this.#stop = iconButton('debug-stop', 'Stop the turn', () => this.cancel(), { class: 'stop' });
+    this.#stop = iconButton('debug-stop', 'Cancel the turn', () => this.cancel(), {
+      class: 'stop',
+    });
     this.#submit = iconButton('arrow-up', 'Send', () => this.submit(), { class: 'send' });
     const mention = iconButton('mention', 'Name a file', () => this.#mention());
     this.element = element(
@@ -251,12 +253,12 @@ export class Prompt {
       view.sidecar === 'none'
         ? 'Nobody to ask yet'
         : view.starting
-          ? `Starting ${view.starting} …`
+          ? `Starting ${view.starting}…`
           : view.running
             ? `Waits until ${who} is done`
             : `Ask ${who}; / for commands, @ for files`;
     this.#stop.hidden = !busy;
-    const stop = view.starting ? 'Do not wait for the agent' : 'Stop the turn';
+    const stop = view.starting ? 'Do not wait for the agent' : 'Cancel the turn';
     this.#stop.title = `${stop} (${mac() ? '⌘' : 'Ctrl+'}.)`;
     this.#stop.setAttribute('aria-label', stop);
     const label = view.running ? 'Queue' : 'Send';

@@ -83,7 +83,7 @@ class History {
     this.#cwd = cwd;
     this.#putBack = putBack;
     this.#pick.title = `Earlier sessions with ${agent}`;
-    this.#pick.placeholder = 'Looking for sessions …';
+    this.#pick.placeholder = 'Looking for sessions…';
     this.#pick.matchOnDescription = true;
     this.#pick.matchOnDetail = true;
     this.#subscriptions = [
@@ -141,7 +141,7 @@ class History {
     if (this.#cursor !== null) {
       rows.push(
         { label: '', kind: QuickPickItemKind.Separator },
-        { label: '$(ellipsis) More …', alwaysShow: true, more: this.#cursor },
+        { label: '$(ellipsis) More…', alwaysShow: true, more: this.#cursor },
       );
     }
     this.#pick.placeholder =

@@ -37,7 +37,7 @@ export function registerRestartAgent(sidecar: Sidecar): Disposable {
         return;
       }
       const { ended } = await window.withProgress(
-        { location: ProgressLocation.Notification, title: `ACP: ending ${agent} …` },
+        { location: ProgressLocation.Notification, title: `ACP: ending ${agent}…` },
         () => sidecar.command<{ ended: number }>('acp.agent.restart', { agent }),
       );
       void window.showInformationMessage(

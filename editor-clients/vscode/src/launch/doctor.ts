@@ -55,7 +55,7 @@ export class Doctor implements Disposable {
     const channel = this.#channel;
     channel.clear();
     channel.show(true);
-    const title = `ACP: looking at ${agent || 'the default agent'} …`;
+    const title = `ACP: looking at ${agent || 'the default agent'}…`;
     const code = await window.withProgress(
       { location: ProgressLocation.Notification, title, cancellable: true },
       async (_, token) => {

@@ -105,7 +105,7 @@ export class Environments {
   async #build(folder: string, base: Python, wheel: Wheel, making: Making): Promise<void> {
     const cwd = await this.emptyFolder();
     const { interpreter } = base;
-    making.onProgress('Making a virtual environment …');
+    making.onProgress('Making a virtual environment…');
     const venv = await run(
       { command: base.executable || interpreter.command, args: [] },
       ['-P', '-m', 'venv', folder],
@@ -115,7 +115,7 @@ export class Environments {
     if (venv.code !== 0) {
       throw new EnvironmentFailed(explainVenv(base, venv.lines));
     }
-    making.onProgress('Installing the sidecar …');
+    making.onProgress('Installing the sidecar…');
     const python = pythonIn(folder);
     const options = ['--no-input', '--disable-pip-version-check', '--progress-bar', 'off'];
     const pip = await run(
@@ -127,7 +127,7 @@ export class Environments {
     if (pip.code !== 0) {
       throw new EnvironmentFailed(explainPip(wheel, pip.lines));
     }
-    making.onProgress('Looking whether it works …');
+    making.onProgress('Looking whether it works…');
     const answer = await probe(python, cwd);
     const works = await run(python, ['-P', '-m', 'acp_sidecar', '--version'], cwd, making);
     if (!answer.ok || answer.python.sidecar !== wheel.version || works.code !== 0) {
@@ -257,9 +257,9 @@ async function run(
         line,
       );
       if (package_?.[1]) {
-        onProgress(`Downloading ${package_[1]} …`);
+        onProgress(`Downloading ${package_[1]}…`);
       } else if (line.startsWith('Installing collected')) {
-        onProgress('Installing …');
+        onProgress('Installing…');
       }
     });
   }

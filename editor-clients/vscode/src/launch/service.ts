@@ -270,7 +270,7 @@ export class Service implements Disposable {
     const cwd = await this.#environments.emptyFolder();
     const finding = Promise.all(pythonsOnPath().map((it) => probe(it, cwd))).then((answers) => [
       ...answers.flatMap((answer) => (answer.ok ? [itemOf(answer.python)] : [])),
-      { label: '$(folder-opened) Browse …', path: null },
+      { label: '$(folder-opened) Browse…', path: null },
       { label: '$(discard) Look for one by itself', path: '' },
     ]);
     const chosen = await window.showQuickPick(finding, {

@@ -34,7 +34,7 @@ export class Trace implements Disposable {
   }
 
   async #begin(): Promise<void> {
-    const choose = 'Choose a Folder …';
+    const choose = 'Choose a Folder…';
     const answer = await window.showWarningMessage(
       'Record what is said between VS Code, the sidecar and the agents?',
       {

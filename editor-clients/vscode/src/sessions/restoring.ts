@@ -146,7 +146,7 @@ export class Restoring implements Disposable {
     if (session.asleep?.problem === null) {
       return;
     }
-    const name = session.asleep?.title ? `"${session.asleep.title}"` : `of ${session.agent}`;
+    const name = session.asleep?.title ? `“${session.asleep.title}”` : `of ${session.agent}`;
     const why = messageOf(error);
     const [again, close] = ['Try Again', 'Close It'];
     const answer = await window.showWarningMessage(

@@ -66,7 +66,7 @@ export class Terminals implements Disposable {
         const chosen =
           this.#active() ??
           (await this.#choose(
-            'End a command and all it has started',
+            'Kill a command and all it has started',
             isRunning,
             'No command of an agent runs.',
           ));

@@ -49,7 +49,7 @@ scenario('what is said can be recorded', { files: { 'kept/a.txt': '' } }, async 
   await until('the sidecar runs', () => server.processes('acp_sidecar serve').length > 0);
   await window.command('ACP: Record Trace…');
   assert.match(await window.dialog.shown(), /contents of your files/);
-  await window.dialog.answer('Choose a Folder …');
+  await window.dialog.answer('Choose a Folder…');
   await quickPick.opened();
   await quickPick.field.fill(`${folder}/`);
   await page.keyboard.press('Enter');

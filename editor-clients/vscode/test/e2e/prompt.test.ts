@@ -76,7 +76,7 @@ scenario(
     await waiting.getByRole('button', { name: /^Drop .*dropped/ }).click();
     await waiting.getByText('/create dropped').waitFor({ state: 'hidden' });
 
-    await chat.frame.getByRole('button', { name: 'Stop the turn' }).click();
+    await chat.frame.getByRole('button', { name: 'Cancel the turn' }).click();
     await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
     await untilTab(window, /idle/);
   },

@@ -88,7 +88,7 @@ test('an environment is made in which the sidecar runs', async () => {
   const python = await environments.make(base, wheel, making());
   assert.deepEqual(await environments.python(), python);
   assert.ok(await environments.isOf(wheel));
-  assert.equal(said[0], 'Making a virtual environment …');
+  assert.equal(said[0], 'Making a virtual environment…');
   assert.ok(
     said.some((message) => message.startsWith('Downloading ')),
     said.join('\n'),

@@ -187,11 +187,11 @@ test('a turn can be stopped by a button and by a key, and sending queues meanwhi
   await field(chat).fill('next');
   await chat.page.getByRole('button', { name: 'Queue', exact: true }).click();
   assert.equal((await last(chat, 'prompt'))?.text, 'next');
-  await chat.page.getByRole('button', { name: 'Stop the turn' }).click();
+  await chat.page.getByRole('button', { name: 'Cancel the turn' }).click();
   await field(chat).press('Control+.');
   assert.equal((await chat.sent('cancel')).length, 2);
   await chat.state();
-  assert.equal(await chat.page.getByRole('button', { name: 'Stop the turn' }).count(), 0);
+  assert.equal(await chat.page.getByRole('button', { name: 'Cancel the turn' }).count(), 0);
 });
 
 test('what is sent while the sidecar starts goes out when it runs', async () => {

@@ -235,14 +235,14 @@ test('the output of a command grows in place, and it can be opened and stopped',
   assert.equal(await chat.page.locator('.output').innerText(), 'one\n<b>two</b>\\u001b[0m');
   assert.equal(await chat.page.evaluate(() => document.getSelection()?.toString()), 'one');
   await chat.page.getByRole('button', { name: 'Open' }).click();
-  await chat.page.getByRole('button', { name: 'Stop' }).click();
+  await chat.page.getByRole('button', { name: 'Kill' }).click();
   assert.equal((await chat.sent('openTerminal'))[0]?.terminalId, 't1');
   assert.equal((await chat.sent('killTerminal'))[0]?.terminalId, 't1');
   const exitStatus = { exitCode: 2, signal: null };
   await chat.receive({ type: 'terminal', terminal: { ...terminal, sessionId: 's', exitStatus } });
   await chat.settled();
   assert.equal(await chat.page.locator('.exit').innerText(), 'exit 2');
-  assert.equal(await chat.page.getByRole('button', { name: 'Stop' }).count(), 0);
+  assert.equal(await chat.page.getByRole('button', { name: 'Kill' }).count(), 0);
   await chat.page.close();
 });
 

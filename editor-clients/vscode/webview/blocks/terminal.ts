@@ -111,7 +111,7 @@ export class TerminalView {
       );
       if (it.exit === null) {
         buttons.push(
-          this.#button('kill', 'debug-stop', 'Stop', () =>
+          this.#button('kill', 'debug-stop', 'Kill', () =>
             this.#context.send({ type: 'killTerminal', sessionId, terminalId: this.#id }),
           ),
         );
