@@ -307,6 +307,13 @@ export class Sidecar implements Disposable {
       outputChannel: this.#log,
       initializationOptions: () => userSettings(workspace.getConfiguration('acp')),
       middleware: {
+        handleWorkDoneProgress: (token, params, next) => {
+          // It stands in the status bar, which draws icons. The client passes on this object.
+          if (params.kind !== 'end' && params.message !== undefined) {
+            params.message = params.message.replaceAll('$(', '$\u200b(');
+          }
+          next(token, params);
+        },
         executeCommand: async (command, args: unknown[], next) => {
           const result: unknown = await next(command, args);
           this.#ran.fire({ command, argument: args[0], result });
