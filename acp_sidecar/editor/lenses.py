@@ -75,9 +75,13 @@ class Lenses:
         if not found:
             return []
         lines = self._lines(uri)
+        per_session = _per_session(found)
         lenses = [
             {"range": lines.of(0, 0), "command": command}
-            for command in _whole_file(uri, found, several=len(_per_session(found)) > 1)
+            for _, own in per_session
+            # Of a single change its own lens says the same.
+            if len(own) > 1
+            for command in _whole_file(uri, own, several=len(per_session) > 1)
         ]
         for number, mark in enumerate(found[:_MOST_WITH_LENSES], 1):
             place = lines.of(mark.start, 0)

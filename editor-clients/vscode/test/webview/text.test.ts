@@ -190,6 +190,21 @@ test('a text whose beginning falls away keeps what is still in it', async () => 
   await chat.page.close();
 });
 
+test('what a tool says keeps its lines, and hard breaks are no empty ones', async () => {
+  const chat = await chats.open();
+  const said = '  14 lines  greeting.py\n   3 lines  notes.md  \ndone';
+  const content = [{ type: 'content' as const, content: { type: 'text' as const, text: said } }];
+  await chat.blocks([toolCall('x', 'Count', { content })]);
+  await chat.page.getByRole('button', { name: /Count/ }).click();
+  const shown = await chat.page.locator('.tool-text').innerText();
+  assert.deepEqual(shown.trim().split('\n'), [
+    '14 lines  greeting.py',
+    '3 lines  notes.md',
+    'done',
+  ]);
+  await chat.page.close();
+});
+
 test('a command is shown in full, what could hide in it as escapes', async () => {
   const chat = await chats.open();
   const command = `echo ${'long '.repeat(400)}\u202e && rm -rf ~\nsecond line`;
