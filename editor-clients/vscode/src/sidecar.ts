@@ -195,7 +195,12 @@ export class Sidecar implements Disposable {
   /** Tells the sidecar something; nothing is said where it does not run. */
   async notify(method: string, params: object): Promise<void> {
     if (this.#client?.state === State.Running) {
-      await this.#client.sendNotification(method, params);
+      try {
+        await this.#client.sendNotification(method, params);
+      } catch (error) {
+        // It has just ended, which is told by itself.
+        this.#log.debug(`${method} was not sent: ${String(error)}`);
+      }
     }
   }
 

@@ -32,7 +32,7 @@ export function diffTexts(before: string | null, after: string): FileDiff {
 }
 
 /** The lines of a text without their ends; a last line without an end counts. */
-export function linesOf(text: string): string[] {
+function linesOf(text: string): string[] {
   if (text === '') {
     return [];
   }

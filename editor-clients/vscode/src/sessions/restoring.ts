@@ -150,7 +150,9 @@ export class Restoring implements Disposable {
     const why = messageOf(error);
     const [again, close] = ['Try Again', 'Close It'];
     const answer = await window.showWarningMessage(
-      visible(`The session ${name} could not be opened again. ${why} It stays in the history.`),
+      visible(
+        `The session ${name} could not be opened again. ${why} It stays among the earlier sessions.`,
+      ),
       again,
       close,
     );
