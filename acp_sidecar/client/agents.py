@@ -186,7 +186,10 @@ class Agent:
         except CannotStart as error:
             # What to do comes first: an editor may cut the rest.
             hint = f"{self._entry.install_hint}. " if self._entry.install_hint else ""
-            raise AgentUnusable(f"{self.name} is not there. {hint}{error}") from error
+            said = str(error)
+            raise AgentUnusable(
+                f"{self.name} is not there. {hint}{said[:1].upper()}{said[1:]}"
+            ) from error
         saying = asyncio.create_task(self._say(say), name=f"start of {self.name}")
         try:
             self.info = await self._greet()

@@ -190,7 +190,7 @@ async def test_an_agent_that_cannot_be_used_says_why(
     await bare.begin(ws, settings={"agents": agents, "timeouts": {"initialize": 1}})
     with pytest.raises(Refused, match=r"No agent 'nobody' is known\. Known: .*demo.*dying"):
         await bare.new(agent="nobody")
-    with pytest.raises(Refused, match="cannot find the command 'no-such-agent-here'") as absent:
+    with pytest.raises(Refused, match="Cannot find the command 'no-such-agent-here'") as absent:
         await bare.new(agent="absent")
     assert os.environ["PATH"] in str(absent.value)
     with pytest.raises(Refused, match=f"Searched PATH: {tmp_path}[.]"):

@@ -151,7 +151,7 @@ async def test_without_a_name_the_doctor_looks_at_the_default_agent(config: Path
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["no-such-agent-here"], r"cannot find the command 'no-such-agent-here'.*PATH: /"),
+        (["no-such-agent-here"], r"Cannot find the command 'no-such-agent-here'.*PATH: /"),
         (["/bin/sh", "-c", "echo no licence >&2; exit 7"], r"status 7.*no licence"),
         (["/bin/sh", "-c", "kill -9 $$"], r"SIGKILL"),
         (["/bin/sh", "-c", "exec sleep 100"], r"did not answer initialize within 1 s"),

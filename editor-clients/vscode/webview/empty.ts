@@ -130,7 +130,7 @@ export function problem(sidecar: SidecarView, send: Send): Node[] {
     case 'starting':
       return [
         mark('loading codicon-modifier-spin'),
-        element('p', { role: 'status', text: 'Starting…' }),
+        element('p', { role: 'status', text: sidecar.message ?? 'Starting…' }),
       ];
     case 'untrusted':
       return [
@@ -151,7 +151,7 @@ export function problem(sidecar: SidecarView, send: Send): Node[] {
     case 'missing':
       return [
         mark('package'),
-        element('h1', { text: 'Python is needed' }),
+        element('h1', { text: 'The sidecar is not installed' }),
         element('p', { text: sidecar.reason }),
         buttons(
           button('Make an Environment', 'acp.makeEnvironment'),

@@ -35,7 +35,11 @@ export class ListedAgents implements AgentNames, Disposable {
       () => null,
     );
     if (listed) {
-      this.#names = listed.filter((agent) => !agent.problem).map((agent) => agent.name);
+      // The default one stays even where it cannot be started: the user wants that one, and the
+      // try says how to install it. Another one in its place would be a surprise.
+      const offered = listed.filter((agent) => agent.default || !agent.problem);
+      offered.sort((a, b) => Number(b.default) - Number(a.default));
+      this.#names = offered.map((agent) => agent.name);
       this.#changed.fire(undefined);
     }
   }

@@ -44,7 +44,8 @@ export interface SessionView {
 /** Whether there is a sidecar to talk to, and what the user can do where there is none. */
 export type SidecarView =
   | { state: 'running' }
-  | { state: 'starting' }
+  /** `message` says what takes long, if it does. */
+  | { state: 'starting'; message?: string }
   | { state: 'untrusted' }
   | { state: 'noFolder' }
   | { state: 'missing'; reason: string }

@@ -54,7 +54,7 @@ export function registerRestartAgent(sidecar: Sidecar): Disposable {
 /** `ACP: Try the Demo Agent`: the chat, with a session of the agent that comes along. */
 export function registerTryDemo(sidecar: Sidecar, sessions: Sessions): Disposable {
   return commands.registerCommand('acp.tryDemo', async () => {
-    await commands.executeCommand('acp.chat.focus');
+    await commands.executeCommand('acp.openChat');
     const cwd = workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri.fsPath;
     // The chat says what is missing.
     if (cwd === undefined || !sidecar.running) {
@@ -62,6 +62,8 @@ export function registerTryDemo(sidecar: Sidecar, sessions: Sessions): Disposabl
     }
     try {
       await sessions.start('demo', cwd);
+      // What the user types next is the prompt.
+      await commands.executeCommand('acp.openChat');
     } catch (error) {
       void showError(error);
     }

@@ -107,11 +107,11 @@ function missing(base: Python, wheel: Wheel): Found {
   const { interpreter, sidecar } = base;
   const lack =
     sidecar === null
-      ? `${interpreter.command} does not have the sidecar`
-      : `${interpreter.command} has version ${sidecar} of the sidecar; ${wheel.version} is needed`;
+      ? `${interpreter.command} does not have it yet`
+      : `${interpreter.command} has its version ${sidecar}, and ${wheel.version} is needed`;
   return {
     kind: 'missing',
-    reason: `Agents are run by the sidecar, a Python program that comes with this extension. ${lack}; it can have an environment of its own.`,
+    reason: `Agents are run by the sidecar, a Python program that comes with this extension. ${lack}. It can be installed into a Python environment of its own, which takes about half a minute; your Python stays as it is.`,
     base,
   };
 }

@@ -201,6 +201,8 @@ export class Service implements Disposable {
 
   async #make(base: Python): Promise<boolean> {
     const wheel = this.#wheel();
+    const before = this.#view;
+    this.#show({ state: 'starting', message: 'Installing the sidecar, about half a minute…' });
     const title = `ACP: installing the sidecar ${wheel.version}`;
     const cancellable = { location: ProgressLocation.Notification, title, cancellable: true };
     try {
@@ -215,6 +217,7 @@ export class Service implements Disposable {
       });
       return true;
     } catch (error) {
+      this.#show(before);
       if (!(error instanceof EnvironmentCancelled)) {
         const reason = messageOf(error);
         this.#log.error(reason);
@@ -271,7 +274,7 @@ export class Service implements Disposable {
     const finding = Promise.all(pythonsOnPath().map((it) => probe(it, cwd))).then((answers) => [
       ...answers.flatMap((answer) => (answer.ok ? [itemOf(answer.python)] : [])),
       { label: '$(folder-opened) Browse…', path: null },
-      { label: '$(discard) Look for one by itself', path: '' },
+      { label: '$(discard) Let the extension find one', path: '' },
     ]);
     const chosen = await window.showQuickPick(finding, {
       title: 'The Python (3.11 or newer) that runs the sidecar',

@@ -10,7 +10,7 @@ const folder = execFileSync(PYTHON, ['-c', 'import sys; print(sys.base_prefix)']
 });
 const PATH = `${folder.trim()}/bin:/usr/bin:/bin`;
 const SETTINGS = { 'acp.pythonPath': undefined };
-const OFFERED = /does not have the sidecar/;
+const OFFERED = /does not have it yet/;
 
 scenario(
   'who has no sidecar is offered one, and the demo agent answers',
