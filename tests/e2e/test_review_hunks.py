@@ -268,6 +268,11 @@ async def test_lenses_offer_keep_revert_and_next_at_each_hunk(desk: Table) -> No
 async def test_a_lens_does_what_it_says(desk: Table) -> None:
     await desk.press(lens_at(await desk.lenses(), 6, "Revert"))
     assert desk.path.read_text() == LINES.replace("two", "TWO")
+    assert [title for _, title in titles(await desk.lenses())] == [
+        "Keep −1 +1",
+        "Revert −1 +1",
+        "Next (1 of 1)",
+    ], "for the one change there is nothing to say twice"
     await desk.press(lens_at(await desk.lenses(), 1, "Keep"))
     assert await desk.lenses() == []
     assert desk.path.read_text() == LINES.replace("two", "TWO")
