@@ -71,11 +71,11 @@ scenario('what is said can be recorded', { files: { 'kept/a.txt': '' } }, async 
 scenario('a Python that is none is told by its name', {}, async (window) => {
   const { notifications, server } = window;
   await window.activated();
-  await until('the sidecar runs', () => server.processes('acp_sidecar serve').length > 0);
+  await window.chat.open();
+  await window.chat.frame.getByRole('heading', { name: /^What shall/ }).waitFor();
   server.configure({ 'acp.pythonPath': '/nowhere/python' });
   await notifications.shown('There is no file /nowhere/python.');
   assert.deepEqual(server.processes('acp_sidecar serve'), []);
-  await window.chat.open();
   const said = window.chat.frame.getByText('There is no file /nowhere/python.');
   await said.filter({ visible: true }).waitFor();
   await window.screenshot('missing');
