@@ -75,7 +75,7 @@ export class Opening implements TextDocumentContentProvider, Disposable {
       'vscode.diff',
       side('old'),
       side('new'),
-      `${name} (${session.agent}'s edit)`,
+      `${visible(name)} (${visible(session.agent)}'s edit)`,
       { viewColumn: ViewColumn.Active, preview: true },
     );
   }

@@ -3,6 +3,7 @@
 import { basename } from 'node:path/posix';
 
 import type { FileChange } from '../protocol.ts';
+import { unhidden } from '../visible.ts';
 import {
   counts,
   isOnlyProposed,
@@ -109,7 +110,7 @@ export function areOpen(sessions: readonly ReviewSession[]): boolean {
 }
 
 export function sessionLabel({ title, agent }: ReviewSession): string {
-  return title ? `${agent}: ${title}` : agent;
+  return title ? `${agent}: ${unhidden(title)}` : agent;
 }
 
 export function moreLabel({ session, from }: MoreNode): string {
@@ -149,7 +150,9 @@ export function hunkLabel(place: Place, old: readonly string[], now: readonly st
 function hunkText(place: Place, old: readonly string[], now: readonly string[]): string {
   const lines = place.proposed || place.kind !== 'deleted' ? [...now, ...old] : old;
   const telling = (lines.find((line) => line.trim() !== '') ?? '').trim().replace(/\s+/g, ' ');
-  return telling.length > 120 ? `${telling.slice(0, 120)}…` : telling || 'blank lines';
+  // A line that shows less than it has would be kept or reverted unseen.
+  const shown = unhidden(telling);
+  return shown.length > 120 ? `${shown.slice(0, 120)}…` : shown || 'blank lines';
 }
 
 /** What stands behind a hunk's label. */

@@ -93,6 +93,7 @@ test('a hunk is called like its first line that says something', () => {
   const [modified, deleted] = hunks(change('a'));
   assert.equal(hunkLabel(modified, ['old'], ['', '  new  line']), '2: new line');
   assert.equal(hunkLabel(deleted, ['gone'], []), '7: gone');
+  assert.equal(hunkLabel(modified, [], ['x = 1 # \u202etxet']), '2: x = 1 # \\u202etxet');
   assert.equal(hunkLabel(modified, [], ['', ' ']), '2: blank lines');
   assert.equal(hunkDescription(deleted), '−2 +0');
 });
