@@ -64,3 +64,14 @@ scenario(
     await notifications.shown(failed);
   },
 );
+
+scenario(
+  'who has not installed the default agent is told how, and gets no other in its place',
+  { settings: { 'acp.defaultAgent': 'claude' }, env: { PATH } },
+  async (window) => {
+    await window.chat.prompt('who are you?');
+    const said = await window.notifications.shown(/claude is not there/);
+    assert.match(said, /npm install -g @agentclientprotocol\/claude-agent-acp/);
+    assert.deepEqual(window.server.processes('acp_sidecar demo-agent'), []);
+  },
+);
