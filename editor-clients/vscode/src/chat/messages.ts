@@ -143,6 +143,7 @@ export type FromChat =
   /** One of the extension's own commands that the chat has a button for. */
   | { type: 'run'; command: ChatCommand };
 
+/** The commands that the page may have run: it is not to be believed, so no others are. */
 export const CHAT_COMMANDS = [
   'acp.makeEnvironment',
   'acp.choosePython',

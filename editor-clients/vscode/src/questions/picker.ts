@@ -29,6 +29,7 @@ interface List<T> {
  */
 const PAUSE_MS = 500;
 
+/** What a list answers where the user goes back to the one before. */
 export const BACK = Symbol('back');
 
 /**
@@ -96,6 +97,7 @@ export function pick<T>(list: List<T>): Promise<T | typeof BACK | null> {
   });
 }
 
+/** A line across a list, with a word on what follows. */
 export function separator<T>(label: string): Row<T> {
   return { label, kind: QuickPickItemKind.Separator };
 }

@@ -10,6 +10,7 @@ export interface Report {
   isPartial: boolean;
 }
 
+/** The outcome of a step that was not taken. */
 export function nothing(): ReviewStep {
   return { kept: [], reverted: [], conflicts: [], problems: [] };
 }

@@ -58,6 +58,7 @@ export function roots(sessions: readonly ReviewSession[]): Node[] {
   return sessions.map((session) => sessionNode({ session }));
 }
 
+/** The row of a session. */
 export function sessionNode({ session }: { session: ReviewSession }): SessionNode {
   return { type: 'session', id: session.sessionId, session };
 }
@@ -87,6 +88,7 @@ function filesOf(session: ReviewSession, from: number): Node[] {
   return rows;
 }
 
+/** The row of a changed file. */
 export function fileNode(session: ReviewSession, change: FileChange): FileNode {
   return { type: 'file', id: `${session.sessionId} ${change.uri}`, session, change };
 }
@@ -109,10 +111,12 @@ export function areOpen(sessions: readonly ReviewSession[]): boolean {
   return sessions.reduce((total, { changes }) => total + changes.length, 0) <= FEW;
 }
 
+/** What the row of a session says. */
 export function sessionLabel({ title, agent }: ReviewSession): string {
   return title ? `${agent}: ${unhidden(title)}` : agent;
 }
 
+/** What the row says behind which the other files are. */
 export function moreLabel({ session, from }: MoreNode): string {
   return `${(session.changes.length - from).toLocaleString('en')} more files`;
 }
