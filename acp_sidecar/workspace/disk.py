@@ -123,20 +123,29 @@ def read_head(path: Path, count: int) -> bytes:
             os.close(handle)
 
 
-def write(path: Path, data: bytes, expected: Stamp | None, *, mode: int | None = None) -> Stamp:
+def write(
+    path: Path,
+    data: bytes,
+    expected: Stamp | None,
+    *,
+    mode: int | None = None,
+    changed_ns: int | None = None,
+) -> Stamp:
     """Make the file hold ``data``, all of it or, whatever happens, what it held before.
 
     ``expected`` is the state the new text was computed from, None where no file was;
     raises :class:`Moved` when it is another by now. Mode, owner and extended attributes
-    stay as far as we are allowed to; ``mode`` is for a new file. Missing folders are made,
-    and unmade when the write fails. Raises :class:`FileProblem`.
+    stay as far as we are allowed to; ``mode`` is for a new file. ``changed_ns`` is what an
+    existing file says of when it was changed, where it can be told to: nanoseconds since
+    1970. Missing folders are made, and unmade when the write fails. Raises
+    :class:`FileProblem`.
 
     A file with several hard links, and one in a folder that takes no new file, is
     overwritten where it is: then a crash in the middle can leave it half written.
     """
     with problems_of(path), Folder.at(path.parent, make=True) as folder:
         try:
-            _put(folder, path, data, expected, mode)
+            _put(folder, path, data, expected, mode, changed_ns)
             folder.sync()
             return Stamp.of(folder.stat(path.name))
         except BaseException:
@@ -182,7 +191,14 @@ def _write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _put(folder: Folder, path: Path, data: bytes, expected: Stamp | None, mode: int | None) -> None:
+def _put(
+    folder: Folder,
+    path: Path,
+    data: bytes,
+    expected: Stamp | None,
+    mode: int | None,
+    changed_ns: int | None,
+) -> None:
     current = folder.find(path.name)
     if current is None:
         if expected is not None:
@@ -196,14 +212,18 @@ def _put(folder: Folder, path: Path, data: bytes, expected: Stamp | None, mode: 
     # Also root is bound by a file that nobody may write.
     if not current.st_mode & 0o222 or not folder.may_write(path.name):
         raise FileProblem("permission", path, "The file is read-only")
-    _overwrite(folder, path.name, data, Stamp.of(current))
+    _overwrite(folder, path.name, data, Stamp.of(current), changed_ns)
 
 
-def _overwrite(folder: Folder, name: str, data: bytes, current: Stamp) -> None:
+def _overwrite(
+    folder: Folder, name: str, data: bytes, current: Stamp, changed_ns: int | None
+) -> None:
     if current.links == 1:
         try:
             with _draft(folder, name, data, stat.S_IMODE(current.mode)) as draft:
                 _take_after(folder, name, draft.handle, current)
+                if changed_ns is not None and os.utime in os.supports_fd:
+                    os.utime(draft.handle, ns=(changed_ns, changed_ns))
                 if Stamp.of(folder.stat(name)) != current:
                     raise Moved
                 draft.replace(name)

@@ -94,11 +94,11 @@ class Buffers:
 
     async def comes_to_say(self, uri: str, text: str) -> bool:
         """Wait for the editor to bring a document to ``text`` by itself: not for long, unless
-        it is known to do so and the user leaves the document alone."""
+        it is known to do so; then no longer than the user leaves the document alone."""
         with self._watch(uri, text) as watch:
-            if await watch.within(self._settle) or not self._documents.habits.reloads:
-                return watch.has_shown
-            return await watch.within((_RELOAD - 1) * self._settle, while_still=True)
+            if self._documents.habits.reloads:
+                return await watch.within(_RELOAD * self._settle, while_still=True)
+            return await watch.within(self._settle)
 
     async def edit(self, document: Document, text: str, label: str) -> str:
         """Have the editor turn a document into ``text``, and wait until it shows.
@@ -259,7 +259,7 @@ class _Watch:
     async def within(self, seconds: float, *, while_still: bool = False) -> bool:
         """Whether the document comes to say the text in this time; with ``while_still`` the
         wait ends with its first change, whatever that is."""
-        awaited = self._moved if while_still else self._shown
+        awaited = self._moved if while_still and not self.has_shown else self._shown
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await awaited.wait()

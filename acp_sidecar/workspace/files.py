@@ -393,18 +393,20 @@ class Files:
         try:
             for uri, before in shown.items():
                 await self._bring_along(uri, before, text, label)
-        except FileProblem as problem:
-            if problem.kind != "changed":
+        except (FileProblem, Moved) as problem:
+            if isinstance(problem, FileProblem) and problem.kind != "changed":
                 log.info("%s is on disk, the editor lags behind: %s", path, problem)
                 return stamp
-            # The user is at work on the same lines: as if we had never been here.
-            before_data = b"" if isinstance(now, Missing) else now.data
-            await _in_thread(lambda: _take_back(path, before_data, now, stamp))
+            # The user is at work on it: as if we had never been here.
+            await _in_thread(lambda: _take_back(path, now, stamp))
             raise
         return stamp
 
     async def _bring_along(self, uri: str, before: str, text: str, label: str) -> None:
-        """Bring a document that said ``before`` to what is on disk now."""
+        """Bring a document that said ``before`` to what is on disk now.
+
+        Raises :class:`Moved` where the user has begun to type in it and the editor would not
+        save it any more, for it was not the one who changed the file."""
         await self._buffers.comes_to_say(uri, text)
         for _ in range(_ATTEMPTS):
             document = self._documents.get(uri)
@@ -415,6 +417,8 @@ class Files:
                 return
             if document.uncertain:
                 return
+            if document.text != before and self._documents.habits.reloads:
+                raise Moved
             whole = fit(text, document.text)
             if document.text == before:
                 target: str | None = whole
@@ -461,12 +465,14 @@ class Files:
         return lock
 
 
-def _take_back(path: Path, data: bytes, before: Said, stamp: Stamp) -> None:
+def _take_back(path: Path, before: Said, stamp: Stamp) -> None:
     try:
         if isinstance(before, Missing):
             disk.remove(path, stamp)
         else:
-            disk.write(path, data, stamp)
+            # With the time of then: an editor that had not noticed may go on to save.
+            then = None if before.stamp is None else before.stamp.changed_ns
+            disk.write(path, before.data, stamp, changed_ns=then)
     except Moved:
         log.info("%s has been written by somebody else meanwhile and stays as it is", path)
 

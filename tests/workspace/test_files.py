@@ -555,6 +555,22 @@ async def test_an_editor_that_reloads_by_itself_is_not_waited_for_once_the_user_
     assert buffer.text == LINES.replace("four", "FOUR").replace("two", "typed\ntwo")
 
 
+async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
+    hand: Hand, tmp_path: Path
+) -> None:
+    """An editor refuses to save over a file that is newer than the one it has read."""
+    path = say(tmp_path / "a.txt", LINES)
+    before = path.stat().st_mtime_ns
+    hand.documents.set_habits(Habits.of("An Editor", reloads=True))
+    files, buffer = hand.files(settle=1.0), hand.open(path)
+    hand.later(0.1, lambda: hand.type(buffer, "two", "typed\n"))
+    async with asyncio.timeout(0.8):
+        outcome = await files.write(path, LINES.replace("four", "FOUR and more"))
+    assert outcome.where == "buffer"
+    assert buffer.text == LINES.replace("four", "FOUR and more").replace("two", "typed\ntwo")
+    assert (path.read_text(), path.stat().st_mtime_ns) == (LINES, before)
+
+
 async def test_an_editor_that_says_it_reloads_and_does_not_is_brought_along(
     hand: Hand, tmp_path: Path
 ) -> None:
