@@ -249,16 +249,16 @@ class LiveSession:
         """Whether the user lets us do for the agent what ``request`` says."""
         return await self._permissions.consent(request, self.agent, self)
 
-    async def save_first(self, command: str) -> None:
+    async def save_first(self, command: str) -> list[str]:
         """A command is about to run: offer to save what it would not see, once a turn, where
-        the editor can save at all."""
+        the editor can save at all. The paths of what the user wanted saved and is not."""
         if not self.editor.can_save or self._saving_offered_in == self.state.turn:
-            return
+            return []
         unsaved = self.files.unsaved(self.roots)
         if not unsaved or not self.takes_questions:
-            return
+            return []
         self._saving_offered_in = self.state.turn
-        names = [self.roots.as_given(document.real) for document in unsaved if document.real]
+        names = [self.roots.as_given(document.real or Path()) for document in unsaved]
         request_id = f"save-{self.state.session_id}-{self.state.turn}"
         asked = saving.question(self, request_id, command, names)
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
@@ -269,9 +269,10 @@ class LiveSession:
         finally:
             self._choices.discard(answer)
             self.editor.withdraw(request_id)
-        if chosen == saving.SAVE.option_id:
-            for document in unsaved:
-                await self.editor.save(document.uri)
+        if chosen != saving.SAVE.option_id:
+            return []
+        saved = [await self.editor.save(document.uri) for document in unsaved]
+        return [name for name, done in zip(names, saved, strict=True) if not done]
 
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""

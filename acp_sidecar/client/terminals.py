@@ -87,8 +87,8 @@ class Running(Protocol):
 
     async def consent(self, request: PermissionRequest) -> bool: ...
 
-    async def save_first(self, command: str) -> None:
-        """Offer to save what a command would not see."""
+    async def save_first(self, command: str) -> list[str]:
+        """Offer to save what a command would not see; what was to be saved and is not."""
 
     def touch(self, path: str) -> object:
         """Remember what a file says before the agent changes it."""
@@ -142,11 +142,17 @@ class Terminals:
             return
         if not inside and not await self._allows(request, params, line, real):
             return
-        await session.save_first(line)
+        unsaved = await session.save_first(line)
         # Looked at only now: the user may have cancelled while it was asked.
         if not session.takes_writes:
             text = "The user cancelled this turn: nothing was run."
             request.error(wire.REQUEST_CANCELLED, text, {"command": params.command})
+            return
+        if unsaved:
+            names = ", ".join(unsaved)
+            text = f"The user's editor could not save {names}: nothing was run."
+            session.editor.tell("warning", text)
+            request.error(wire.INTERNAL_ERROR, text, {"command": params.command})
             return
         self._start(request, params, line, given, real)
 

@@ -58,6 +58,19 @@ async def test_what_is_unsaved_is_saved_after_a_yes(
     assert await output(puppet, request) == "new and old\n"
 
 
+async def test_what_could_not_be_saved_keeps_the_command_from_running(
+    saving: Editor, puppet: Puppet, ws: Path
+) -> None:
+    saving.answers["acp/save"] = lambda params: {"saved": False}
+    request = run(puppet)
+    await saving.dialog()
+    saving.click("Save and run")
+    error = (await puppet.result(request))["error"]
+    assert f"could not save {ws / 'a.txt'}: nothing was run" in error["message"]
+    told = (await saving.nth("window/showMessage"))["message"]
+    assert told == error["message"]
+
+
 @pytest.mark.parametrize("answer", [None, {"title": "Run without"}])
 async def test_without_a_yes_the_command_runs_all_the_same_and_is_not_asked_about_again(
     saving: Editor, puppet: Puppet, answer: Any

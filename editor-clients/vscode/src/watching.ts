@@ -3,7 +3,7 @@ import {
   languages,
   RelativePattern,
   type TextDocument,
-  Uri,
+  type Uri,
   workspace,
   type WorkspaceFolder,
 } from 'vscode';
@@ -31,7 +31,9 @@ export class OpenFiles implements Disposable {
   }
 
   dispose(): void {
-    this.registrations.forEach((each) => each.dispose());
+    for (const each of this.registrations) {
+      each.dispose();
+    }
     this.forgetAll();
   }
 
@@ -60,7 +62,9 @@ export class OpenFiles implements Disposable {
   }
 
   private forgetAll(): void {
-    this.watchers.forEach((each) => each.dispose());
+    for (const each of this.watchers.values()) {
+      each.dispose();
+    }
     this.watchers.clear();
   }
 }

@@ -13,6 +13,7 @@ import {
 
 import { type Follow, inTurn, uriOf } from './follow.ts';
 import { seen } from './marks.ts';
+import { SCHEME as QUESTION } from '../questions/preview.ts';
 import type { UserActivity } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
@@ -102,6 +103,10 @@ export class Activity implements Disposable {
       return;
     }
     const uri = place.uri.toString();
+    if (isOfQuestion(shown) || isOfQuestion(shownBefore)) {
+      // What is asked about came and went there without the user's doing.
+      return;
+    }
     if (shown !== shownBefore && shown !== uri) {
       this.#left(place.uri);
     } else if (active === group && before !== group && window.tabGroups.all.includes(before)) {
@@ -144,4 +149,9 @@ export class Activity implements Disposable {
       void this.#sidecar.notify('acp/userActivity', { uri, kind });
     }
   }
+}
+
+/** Whether a tab shows something of a question, by what {@link uriOf} says of it. */
+function isOfQuestion(shown: string | null): boolean {
+  return shown?.replace(/^diff:/, '').startsWith(`${QUESTION}:`) === true;
 }

@@ -13,7 +13,8 @@ import type { Question } from '../protocol.ts';
 import type { Questions } from './questions.ts';
 import { visible, visibleLines } from '../visible.ts';
 
-const SCHEME = 'acp-question';
+/** Of what is shown of a question in the editor. */
+export const SCHEME = 'acp-question';
 /** Diffs opened at once. */
 const MOST = 10;
 

@@ -140,6 +140,7 @@ scenario(
     await window.quickPick.closed();
     await window.page.keyboard.type('here');
     await window.editors.reads('notes.txt', 'here');
+    assert.equal(await window.statusBar('Paused').isVisible(), false);
 
     await window.command('ACP: Cancel the Turn');
     await until('the change is no more shown', async () => (await shown()) === undefined);

@@ -293,7 +293,7 @@ test('diffs are lines with their signs, of one file or of a patch', async () => 
   const titles = await chat.page.locator('.diff-title').allInnerTexts();
   assert.deepEqual(
     titles.map((it) => it.replace(/\s+/gu, ' ')),
-    ['src/a.py +1 −1', 'one.txt +1 −1', 'two → three moved, binary'],
+    ['src/a.py −1 +1', 'one.txt −1 +1', 'two → three moved, binary'],
   );
   await chat.page.getByRole('button', { name: 'Open diff' }).nth(1).click();
   assert.deepEqual(await chat.sent('openDiff'), [

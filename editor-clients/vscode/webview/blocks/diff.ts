@@ -148,8 +148,8 @@ function counts(diff: FileDiff): HTMLElement {
   return element(
     'span',
     { class: 'counts' },
-    element('span', { class: 'added', text: `+${diff.added}` }),
     element('span', { class: 'removed', text: `−${diff.removed}` }),
+    element('span', { class: 'added', text: `+${diff.added}` }),
   );
 }
 
