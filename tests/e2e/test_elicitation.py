@@ -182,7 +182,7 @@ async def test_a_text_comes_by_a_command_that_the_dialog_names(
     content = {"name": "Ada", "age": 20, "colour": "r"}
     assert await answer(puppet, request) == {"action": "accept", "content": content}
     dialog = editor.requests("window/showMessageRequest")[1]
-    assert {"id": dialog["id"]} in editor.all("$/cancelRequest")
+    await editor.until(lambda: {"id": dialog["id"]} in editor.all("$/cancelRequest"))
     assert await editor.execute("acp.elicitation.pending") == []
     with pytest.raises(LspError, match="No elicitation"):
         await editor.execute("acp.elicitation.answer", **call)

@@ -73,5 +73,10 @@ scenario(
     const said = await window.notifications.shown(/claude is not there/);
     assert.match(said, /npm install -g @agentclientprotocol\/claude-agent-acp/);
     assert.deepEqual(window.server.processes('acp_sidecar demo-agent'), []);
+
+    await window.chat.frame.getByRole('button', { name: 'New session' }).click();
+    const offered = window.chat.frame.getByRole('option');
+    await offered.first().waitFor();
+    assert.deepEqual(await offered.allInnerTexts(), ['claude', 'demo']);
   },
 );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { scenario, until } from './harness/index.ts';
 
 // The start page "welcomePage" would show a walkthrough by itself again.
-const NEW = { settings: { 'workbench.startupEditor': 'readme' } };
+const NEW = { files: { 'a.txt': '' }, settings: { 'workbench.startupEditor': 'readme' } };
 
 scenario('someone new is shown what there is to do, once', NEW, async (window) => {
   await window.activated();
@@ -15,6 +15,8 @@ scenario('someone new is shown what there is to do, once', NEW, async (window) =
 
   await window.command('View: Close All Editors');
   await step.waitFor({ state: 'detached' });
+  // VS Code remembers a moment later that it is closed: the user looks at something else before.
+  await window.openFile('a.txt');
   await window.reload();
   await window.activated();
   // It would have been shown before the sidecar is started.
