@@ -300,7 +300,7 @@ async def test_sessions_are_listed_closed_and_loaded_again(
     resumed = await client.execute(
         "acp.session.resume", agent="demo", agentSessionId=first["agentSessionId"]
     )
-    assert set(resumed) == set(first)
+    assert set(resumed) == set(loaded)
     state = await client.state(sessionId=resumed["sessionId"])
     assert (state["messages"], state["status"]) == ([], "idle")
     for how in ("load", "resume"):
