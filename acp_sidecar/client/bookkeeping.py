@@ -57,6 +57,7 @@ class Bookkeeping:
     def __init__(self, session: Watched, files: Files, ledger: Ledger, *, survey: bool) -> None:
         """``survey``: whether changes are looked for that nobody speaks of."""
         self._session = session
+        self._files = files
         self._ledger = ledger
         self._refusals = Refusals(files, ledger)
         self._beneath = Beneath(files, session.tasks, self._tell_of_hidden)
@@ -105,6 +106,9 @@ class Bookkeeping:
         cwd = self._session.state.cwd
         real = self._session.roots.resolve(path, relative_to=cwd, must="new")
         before = self._survey.before(real) if late and self._survey else None
+        if before is None and late and self._survey and not self._files.is_open(real):
+            # The agent may write it while it is read here.
+            before = self._survey.still(real)
         if before is not None:
             self._ledger.found(real, before)
         self._ledger.touch(real)

@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.workspace.picture import Picture, change_of, differences, look
-from acp_sidecar.workspace.texts import Said
+from acp_sidecar.workspace.texts import Missing, Said
 
 logger = logging.getLogger(__name__)
 
@@ -138,6 +138,14 @@ class Survey:
         if changed_ns is None or not _at_work(changed_ns, self._all()):
             return None
         return self._picture.said(path)
+
+    def still(self, path: Path) -> Said | None:
+        """What a file said when the prompt went out, where it has not changed since; None where
+        that is not known, or not so. An agent may change it in the next moment."""
+        if self._picture is None or change_of(path, self._picture) is not None:
+            return None
+        said = self._picture.said(path)
+        return None if isinstance(said, Missing) else said
 
     async def changed(self) -> list[tuple[Path, Said]]:
         """The files that have changed since the prompt while a command was at work, and what

@@ -112,6 +112,10 @@ class Files:
         async with self._lock(path):
             return self.peek(path)
 
+    def is_open(self, path: Path) -> bool:
+        """Whether an editor has the file open."""
+        return any(True for _ in self._documents.all_at_real(path))
+
     def opened(self, roots: Roots) -> list[Document]:
         """The open documents of files in these folders."""
         return [

@@ -239,7 +239,11 @@ export class Follow implements Disposable {
   /** The agent is where it is not shown: no line may say that it is there. */
   #moved(session: Session): void {
     const follow = session.follow;
-    if (!follow?.enabled || (!follow.shown && follow.reason !== 'waiting')) {
+    // A place that took long to show counts as not shown there, and is shown all the same.
+    const isHere =
+      this.#place?.sessionId === session.sessionId &&
+      this.#place.uri.fsPath === follow?.location?.path;
+    if (!follow?.enabled || (!follow.shown && follow.reason !== 'waiting' && !isHere)) {
       this.#marks.remove(session.sessionId);
     }
   }
