@@ -499,7 +499,7 @@ class Keeper:
         words = self.popen.stdout.readline().split()
         self.agent, self.grandchild, self.watchdog = map(int, words)
 
-    def all_gone(self, seconds: float = 10) -> bool:
+    def all_gone(self, seconds: float = 3) -> bool:
         return eventually(lambda: gone(self.agent, self.grandchild, self.watchdog), seconds)
 
     def end(self) -> None:
