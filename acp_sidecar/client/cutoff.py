@@ -20,7 +20,6 @@ import json
 import logging
 import os
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -35,6 +34,7 @@ from acp_sidecar.client.visible import visible
 from acp_sidecar.session.message import Message
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.lockfile import hold
+from acp_sidecar.workspace.statefile import write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -246,14 +246,7 @@ class CutOffs:
         if self._held is None:
             _make_room(folder)
             self._held = hold(_lock_of(folder, self._owner))
-        descriptor, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(path, data)
         return len(data)
 
     # --- looking --------------------------------------------------------------------------

@@ -12,13 +12,14 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import asdict, frozen
+
+from acp_sidecar.workspace.statefile import write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class SessionIndex:
         try:
             new = not path.exists()
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(path, _as_json(session))
+            write_whole(path, _as_json(session))
             if new:
                 self._make_room(self._folder)
         except OSError as error:
@@ -129,17 +130,6 @@ def _as_json(session: KnownSession) -> bytes:
     values = asdict(session)
     values["title"] = session.title[:_TITLE] if session.title else None
     return json.dumps(values).encode()
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - of a descriptor
-            file.write(data)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _read(path: Path) -> KnownSession | None:

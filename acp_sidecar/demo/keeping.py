@@ -11,12 +11,12 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from acp_sidecar.demo.peer import Json
+from acp_sidecar.workspace.statefile import write_whole
 
 VARIABLE: Final = "ACP_DEMO_STATE"
 MOST: Final = 50
@@ -64,14 +64,7 @@ class Keep:
         try:
             new = not path.exists()
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(data)
-                Path(name).replace(path)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            write_whole(path, data)
             if new:
                 self._make_room(self._folder)
         except OSError as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import secrets
 import zlib
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from acp_sidecar.workspace.statefile import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -36,17 +36,11 @@ class Blobs:
         digest = digest_of(data)
         path = self._path(digest)
         if not path.exists():
-            draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
             try:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(handle, "wb") as file:
-                    file.write(zlib.compress(data, _FAST))
-                draft.replace(path)
+                write_whole(path, zlib.compress(data, _FAST))
             except OSError as error:
                 log.warning("cannot write to %s: %s", self.folder, error)
-                with suppress(OSError):
-                    draft.unlink()
                 return None
         self._holders[digest] += 1
         return digest

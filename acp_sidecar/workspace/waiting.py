@@ -11,8 +11,6 @@ import base64
 import hashlib
 import json
 import logging
-import os
-import secrets
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +24,7 @@ from acp_sidecar.workspace.history import Version
 from acp_sidecar.workspace.hunks import Patch, Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Piece, Shelf
+from acp_sidecar.workspace.statefile import write_whole
 from acp_sidecar.workspace.texts import FileText, Missing, Said
 
 log = logging.getLogger(__name__)
@@ -101,16 +100,7 @@ class Waiting:
 
     def _write_one(self, folder: Path, path: Path, values: Mapping[str, Any]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = _place(folder, path)
-        draft = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
-        try:
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(zlib.compress(json.dumps(values).encode(), _FAST))
-            draft.replace(place)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
+        write_whole(_place(folder, path), zlib.compress(json.dumps(values).encode(), _FAST))
 
     def _remove(self, path: Path) -> None:
         if self._folder is not None:
