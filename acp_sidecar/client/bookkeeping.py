@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from acp_sidecar.workspace.files import Files, WriteOutcome
     from acp_sidecar.workspace.ledger import Ledger
     from acp_sidecar.workspace.proposal import Proposal
+    from acp_sidecar.workspace.texts import Said
 
 _PATIENCE: Final = 0.05
 """Seconds until a file is looked at again whose change cannot be told yet."""
@@ -105,14 +106,20 @@ class Bookkeeping:
     def _touch(self, path: str, late: bool) -> Path:
         cwd = self._session.state.cwd
         real = self._session.roots.resolve(path, relative_to=cwd, must="new")
-        before = self._survey.before(real) if late and self._survey else None
-        if before is None and late and self._survey and not self._files.is_open(real):
-            # The agent may write it while it is read here.
-            before = self._survey.still(real)
+        before = self._before(real) if late else None
         if before is not None:
             self._ledger.found(real, before)
         self._ledger.touch(real)
         return real
+
+    def _before(self, real: Path) -> Said | None:
+        """What a file that the agent may be writing just now said before, if that is known."""
+        if self._survey is None:
+            return None
+        changed = self._survey.before(real)
+        if changed is not None or self._files.is_open(real):
+            return changed
+        return self._survey.still(real)
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
         """The agent's write through us is in the file."""

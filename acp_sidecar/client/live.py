@@ -254,13 +254,16 @@ class LiveSession:
         the editor can save at all. The paths of what the user wanted saved and is not."""
         if not self.editor.can_save or self._saving_offered_in == self.state.turn:
             return []
-        unsaved = self.files.unsaved(self.roots)
+        unsaved = [
+            (self.roots.as_given(document.real), document.uri)
+            for document in self.files.unsaved(self.roots)
+            if document.real is not None
+        ]
         if not unsaved or not self.takes_questions:
             return []
         self._saving_offered_in = self.state.turn
-        names = [self.roots.as_given(document.real or Path()) for document in unsaved]
         request_id = f"save-{self.state.session_id}-{self.state.turn}"
-        asked = saving.question(self, request_id, command, names)
+        asked = saving.question(self, request_id, command, [path for path, _ in unsaved])
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._choices.add(answer)
         self.editor.choose(asked, lambda option: _settle(answer, option))
@@ -271,8 +274,7 @@ class LiveSession:
             self.editor.withdraw(request_id)
         if chosen != saving.SAVE.option_id:
             return []
-        saved = [await self.editor.save(document.uri) for document in unsaved]
-        return [name for name, done in zip(names, saved, strict=True) if not done]
+        return [path for path, uri in unsaved if not await self.editor.save(uri)]
 
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
