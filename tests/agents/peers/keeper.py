@@ -32,7 +32,8 @@ async def main(how: str, command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    # A shell's background jobs inherit these ignored, and so would a test run as one.
-    for number in (signal.SIGINT, signal.SIGQUIT):
+    # A shell's background jobs inherit these ignored, what nohup runs the last; and so would a
+    # test run as one.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     asyncio.run(main(sys.argv[1], sys.argv[2:]))
