@@ -8,7 +8,6 @@ zero-width characters appear as escapes, so no text can hide or fake a line.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -32,10 +31,10 @@ from acp_sidecar.client.choices import Choice, choices
 from acp_sidecar.client.excerpt import excerpt, says_the_same
 from acp_sidecar.client.summary import ChangeSummary, Sight, summarise
 from acp_sidecar.client.visible import visible
+from acp_sidecar.session.commandline import command_field, command_of
 
 _MOST_CHARACTERS: Final = 100_000
 """Shown of one thing the agent says; of a command everything is."""
-_COMMAND_FIELDS: Final = ("command", "cmd")
 _CWD_FIELDS: Final = ("cwd", "workdir", "working_directory", "directory")
 
 _KIND_VERBS: Final[Mapping[str, str]] = {
@@ -152,24 +151,6 @@ def question(
     )
 
 
-def command_of(raw_input: Json) -> str | None:
-    """The command line in a tool's raw input: ``command`` or ``cmd``, a text or a list."""
-    return _command_field(raw_input)[1]
-
-
-def _command_field(raw_input: Json) -> tuple[str | None, str | None]:
-    """The name of the field that holds a command line, and that command line."""
-    if not isinstance(raw_input, Mapping):
-        return None, None
-    for name in _COMMAND_FIELDS:
-        value = raw_input.get(name)
-        if isinstance(value, str) and value.strip():
-            return name, value
-        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-            return name, shlex.join(value)
-    return None, None
-
-
 def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
     if not isinstance(raw_input, Mapping):
         return None
@@ -228,7 +209,7 @@ def _arguments(question: Question) -> list[str]:
         if question.command is not None or question.changes:
             return []
         return ["Arguments: the agent gave none"]
-    name, command = _command_field(raw)
+    name, command = command_field(raw)
     if command is not None and command == question.command:
         shown = {name}
         if question.cwd is not None:

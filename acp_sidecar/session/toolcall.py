@@ -16,6 +16,7 @@ from acp_sidecar.acp.model import (
     ToolCallContent,
     ToolCallUpsert,
 )
+from acp_sidecar.session.commandline import command_of
 from acp_sidecar.session.meta import patched_meta
 
 
@@ -116,6 +117,7 @@ class ToolCall:
             "status": self.status,
             "content": encode(self.content),
             "locations": encode(self.locations),
+            "command": command_of(self.raw_input),
             "rawInput": self.raw_input,
             "rawOutput": self.raw_output,
             "_meta": self.meta,

@@ -508,6 +508,7 @@ STATE: dict[str, Any] = {
             "content": [{"type": str}],
             "locations": ([{"path": str, "line": (int, None)}], []),
             "rawInput": (dict, None),
+            "command": (str, None),
             "rawOutput": (dict, None),
             "_meta": None,
             "turn": int,

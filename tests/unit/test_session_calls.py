@@ -18,6 +18,27 @@ def calls(world: World) -> list[tuple[str, str, str | None]]:
     return [(c["toolCallId"], c["status"], c["closedBy"]) for c in world.json["toolCalls"]]
 
 
+@pytest.mark.parametrize(
+    ("raw_input", "command"),
+    [
+        ({"command": "make test && echo 'done'"}, "make test && echo 'done'"),
+        ({"cmd": ["git", "commit", "-m", "Greet politely"]}, "git commit -m 'Greet politely'"),
+        ({"command": ["echo", "it's", ""], "cwd": "/ws"}, "echo 'it'\"'\"'s' ''"),
+        ({"command": " ", "cmd": "ls"}, "ls"),
+        ({"command": ["ls", 1]}, None),
+        ({"path": "/ws/a"}, None),
+        ("ls", None),
+        (None, None),
+    ],
+)
+def test_a_call_tells_the_command_line_of_its_input(raw_input: Any, command: str | None) -> None:
+    world = World()
+    world.prompt()
+    world.call("t1", title="Run")
+    world.patch("t1", rawInput=raw_input)
+    assert world.json["toolCalls"][0]["command"] == command
+
+
 def test_a_call_as_the_state_gives_it() -> None:
     world = World()
     world.prompt()
@@ -31,6 +52,7 @@ def test_a_call_as_the_state_gives_it() -> None:
             "status": "pending",
             "content": [],
             "locations": [],
+            "command": None,
             "rawInput": None,
             "rawOutput": None,
             "_meta": None,

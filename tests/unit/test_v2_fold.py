@@ -123,6 +123,7 @@ def test_the_first_update_creates_a_call_with_defaults() -> None:
         "status": "pending",
         "content": [],
         "locations": [],
+        "command": None,
         "rawInput": None,
         "rawOutput": None,
         "_meta": None,

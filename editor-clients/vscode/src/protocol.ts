@@ -84,6 +84,8 @@ export interface ToolCallBlock {
   status: string;
   content: ToolCallContent[];
   locations: Location[];
+  /** The command line that the input names. */
+  command: string | null;
   rawInput: unknown;
   rawOutput: unknown;
   turn: number;

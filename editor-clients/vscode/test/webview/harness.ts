@@ -237,6 +237,7 @@ export function toolCall(
     status: 'completed',
     content: [],
     locations: [],
+    command: null,
     rawInput: null,
     rawOutput: null,
     turn: 1,

@@ -31,6 +31,7 @@ test('text of an agent never becomes HTML, loads nothing and runs nothing', asyn
     status: 'failed',
     content: ATTACKS.map((text) => ({ type: 'content', content: { type: 'text', text } })),
     locations: [{ path: '/ws/<img src=x onerror=window.hacked=11>', line: null }],
+    command: ATTACKS[0] ?? null,
     rawInput: { command: ATTACKS[0] },
   });
   const picture = message('p', '', 'agent', {
@@ -208,7 +209,7 @@ test('what a tool says keeps its lines, and hard breaks are no empty ones', asyn
 test('a command is shown in full, what could hide in it as escapes', async () => {
   const chat = await chats.open();
   const command = `echo ${'long '.repeat(400)}\u202e && rm -rf ~\nsecond line`;
-  await chat.blocks([toolCall('x', 'Run', { toolKind: 'execute', rawInput: { command } })]);
+  await chat.blocks([toolCall('x', 'Run', { toolKind: 'execute', command })]);
   const shown = chat.page.locator('.command code');
   assert.equal(await shown.innerText(), command.replace('\u202e', '\\u202e'));
   const box = await shown.evaluate((it) => [

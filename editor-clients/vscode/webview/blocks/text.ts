@@ -1,5 +1,4 @@
 import type { EntryBlock } from '../../src/protocol.ts';
-import { commandOf } from './tool_call.ts';
 
 /** All words of a block, to find it by. */
 export function blockText(block: EntryBlock): string {
@@ -9,7 +8,7 @@ export function blockText(block: EntryBlock): string {
     case 'toolCall':
       return [
         block.title,
-        commandOf(block.rawInput),
+        block.command,
         ...block.locations.map((it) => it.path),
         ...block.content.map((it) => {
           switch (it.type) {

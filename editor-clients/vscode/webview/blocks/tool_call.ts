@@ -30,23 +30,6 @@ const STATUSES: Record<string, [symbol: string, label: string]> = {
   cancelled: ['circle-slash', 'cancelled'],
 };
 
-/** The command that a tool call's input names, as agents name it. */
-export function commandOf(rawInput: unknown): string | null {
-  if (typeof rawInput !== 'object' || rawInput === null) {
-    return null;
-  }
-  const found: unknown =
-    (rawInput as Record<string, unknown>).command ?? (rawInput as Record<string, unknown>).cmd;
-  if (Array.isArray(found) && found.every((it) => typeof it === 'string')) {
-    return found
-      .map((it) =>
-        /^[\w./:=@%+,-]+$/u.test(it) ? it : `'${it.replaceAll("'", String.raw`'\''`)}'`,
-      )
-      .join(' ');
-  }
-  return typeof found === 'string' && found !== '' ? found : null;
-}
-
 /** Something the agent does, in its own words, with what comes of it. */
 export function toolCallView(
   block: ToolCallBlock,
@@ -195,12 +178,7 @@ class Body {
 
   show(block: ToolCallBlock): void {
     this.#block = block;
-    this.#top.show([
-      block.locations,
-      commandOf(block.rawInput),
-      block.truncated,
-      ownCommand(block),
-    ]);
+    this.#top.show([block.locations, block.command, block.truncated, ownCommand(block)]);
     block.content.forEach((content, index) => {
       const view = this.#views[index];
       if (view?.type === content.type) {
@@ -227,7 +205,6 @@ class Body {
     if (!block) {
       return [];
     }
-    const command = commandOf(block.rawInput);
     const places = block.locations.map((it) =>
       pathLink(
         shortPath(it.path, this.#context.cwd) + (it.line === null ? '' : `:${it.line}`),
@@ -238,7 +215,9 @@ class Body {
     const diffs = block.content.some((it) => it.type === 'diff');
     return [
       cut(block),
-      command !== null && !ownCommand(block) ? commandLine(command, null, this.#context) : null,
+      block.command !== null && !ownCommand(block)
+        ? commandLine(block.command, null, this.#context)
+        : null,
       places.length > 0 && !diffs ? element('div', { class: 'places' }, ...places) : null,
     ];
   }
