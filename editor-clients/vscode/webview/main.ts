@@ -55,7 +55,7 @@ class Chat {
   receive(message: ToChat): void {
     switch (message.type) {
       case 'state':
-        this.#draw(message.state);
+        this.#draw({ ...this.#asked(), ...message.state });
         break;
       case 'blocks':
         this.#sent.take(message);
@@ -85,6 +85,12 @@ class Chat {
         this.#prompt.focus();
         break;
     }
+  }
+
+  /** What was asked when that was told last. */
+  #asked(): Pick<ChatState, 'questions' | 'elicitations'> {
+    const { questions, elicitations } = this.#state ?? { questions: [], elicitations: [] };
+    return { questions, elicitations };
   }
 
   #draw(state: ChatState): void {

@@ -83,14 +83,17 @@ export class Transcript {
         this.#conversations.delete(sessionId);
       }
     }
+    const before = this.#state;
     this.#state = state;
     const session = this.#session();
     if (this.#status === 'running' && session?.status === 'idle') {
       this.#tellEnd(session);
     }
     this.#status = session?.status ?? null;
-    for (const question of [...state.questions, ...state.elicitations]) {
-      this.#markQuestion(question.requestId);
+    if (before?.questions !== state.questions || before.elicitations !== state.elicitations) {
+      for (const question of [...state.questions, ...state.elicitations]) {
+        this.#markQuestion(question.requestId);
+      }
     }
     this.#schedule();
   }

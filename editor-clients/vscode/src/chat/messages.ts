@@ -51,7 +51,7 @@ export type SidecarView =
   | { state: 'missing'; reason: string }
   | { state: 'failed'; reason: string };
 
-/** All that the chat draws except blocks and terminals. Sent whole whenever it changes. */
+/** All that the chat draws except blocks and terminals. */
 export interface ChatState {
   sidecar: SidecarView;
   sessions: SessionView[];
@@ -68,6 +68,10 @@ export interface ChatState {
   starting?: string | null;
 }
 
+/** The state, sent whenever it changes; what is asked can be large: left out while it is the same. */
+export type ChatNews = Omit<ChatState, Asked> & Partial<Pick<ChatState, Asked>>;
+type Asked = 'questions' | 'elicitations';
+
 /** A picture that was pasted: base64 without a prefix. */
 export interface PastedImage {
   mimeType: string;
@@ -81,7 +85,7 @@ export interface Draft {
 }
 
 export type ToChat =
-  | { type: 'state'; state: ChatState }
+  | { type: 'state'; state: ChatNews }
   /** Blocks to add or to replace by id; with `reset` they are all there are. */
   | { type: 'blocks'; sessionId: string; blocks: EntryBlock[]; reset: boolean }
   | { type: 'terminal'; terminal: TerminalUpdate }

@@ -1,7 +1,7 @@
-import type { Elicitation, EntryBlock, Question } from '../protocol.ts';
+import type { EntryBlock } from '../protocol.ts';
 import { waitingIn } from '../review/changes.ts';
 import type { Session } from '../sessions/sessions.ts';
-import type { ChatState, SessionView, SidecarView } from './messages.ts';
+import type { ChatNews, SessionView, SidecarView } from './messages.ts';
 
 /** What the chat's state is made of. */
 export interface ChatSources {
@@ -9,24 +9,20 @@ export interface ChatSources {
   sessions: Session[];
   active: string | null;
   agents: string[];
-  questions: Question[];
-  elicitations: Elicitation[];
   /** The agent that is being started, if one is. */
   starting: string | null;
 }
 
 const TITLE_LENGTH = 60;
 
-/** All that the chat draws except blocks and terminals. */
-export function chatState(from: ChatSources): ChatState {
+/** All that the chat draws except blocks, terminals and what is asked. */
+export function chatState(from: ChatSources): ChatNews {
   const follow = from.sessions.find((session) => session.follow)?.follow;
   return {
     sidecar: from.sidecar,
     sessions: from.sessions.map(sessionView),
     active: from.active,
     agents: from.agents,
-    questions: from.questions,
-    elicitations: from.elicitations,
     followEnabled: follow?.enabled ?? true,
     starting: from.starting,
   };

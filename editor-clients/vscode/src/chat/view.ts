@@ -37,6 +37,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #ready = false;
   #waiting: ToChat[] = [];
   #stateIsOld = false;
+  /** What is asked is to be told with the next state. */
+  #askedIsOld = true;
   /** How sessions that have been opened again are called now. */
   readonly #names = new Map<string, string>();
   readonly #shown = new EventEmitter<undefined>();
@@ -69,6 +71,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
       }
     });
     const changed = () => this.#changed();
+    const asked = () => {
+      this.#askedIsOld = true;
+      this.#changed();
+    };
     this.#subscriptions.push(
       this.starting,
       opening,
@@ -78,8 +84,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
       status.onDidChange(changed),
       agents.onDidChange(changed),
       this.starting.onDidChange(changed),
-      questions.onDidChange(changed),
-      forms.onDidChange(changed),
+      questions.onDidChange(asked),
+      forms.onDidChange(asked),
       sessions.onDidSupersede(({ slept, session }) => this.#superseded(slept, session)),
       sessions.onDidChangeBlocks(({ session, blocks }) =>
         this.#batch.add(
@@ -205,6 +211,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #begin(): void {
     const { sessions } = this.#parts;
     this.#ready = true;
+    this.#askedIsOld = true;
     this.#drawState();
     for (const session of sessions.all()) {
       this.#batch.reset(session.sessionId);
@@ -256,18 +263,21 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #drawState(): void {
     const { sessions, status, agents, questions, forms } = this.#parts;
     this.#stateIsOld = false;
+    const asked = { questions: questions.all(), elicitations: forms.all() };
     this.#send({
       type: 'state',
-      state: chatState({
-        sidecar: status.view,
-        sessions: sessions.all(),
-        active: sessions.active?.sessionId ?? null,
-        agents: agents.names(),
-        questions: questions.all(),
-        elicitations: forms.all(),
-        starting: this.starting.agent,
-      }),
+      state: {
+        ...chatState({
+          sidecar: status.view,
+          sessions: sessions.all(),
+          active: sessions.active?.sessionId ?? null,
+          agents: agents.names(),
+          starting: this.starting.agent,
+        }),
+        ...(this.#askedIsOld ? asked : {}),
+      },
     });
+    this.#askedIsOld = false;
     this.#drawBadge();
     this.#tellShown();
   }

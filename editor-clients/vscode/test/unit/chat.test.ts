@@ -87,8 +87,6 @@ test('the state counts what waits for review, proposed changes too', () => {
     sessions: [session({ changes: [change], status: STATUS })],
     active: 's',
     agents: ['demo'],
-    questions: [],
-    elicitations: [],
     starting: null,
   });
   const [view] = state.sessions;

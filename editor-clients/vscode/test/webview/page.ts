@@ -27,7 +27,7 @@ function make(): void {
 function receive(message: ToChat): void {
   switch (message.type) {
     case 'state':
-      state = message.state;
+      state = { questions: [], elicitations: [], ...state, ...message.state };
       transcript?.setState(state);
       transcript?.show(state.active);
       break;

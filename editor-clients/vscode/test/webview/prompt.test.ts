@@ -256,6 +256,27 @@ test('the end of a turn elsewhere and a new question are told to who cannot see 
   assert.deepEqual(await last(chat, 'selectSession'), { type: 'selectSession', sessionId: 't' });
 });
 
+test('what is asked stays while it is not told anew', async () => {
+  const chat = await chats.open();
+  const asks = chat.page.getByRole('button', { name: /demo asks: Run the tests/ });
+  await chat.state({}, { questions: [question('q', { title: 'Run the tests' })] });
+  await asks.waitFor();
+  await chat.receive({
+    type: 'state',
+    state: {
+      sidecar: { state: 'running' },
+      sessions: [{ ...SESSION, title: 'Another title' }],
+      active: 's',
+      agents: ['demo'],
+      followEnabled: true,
+    },
+  });
+  await chat.page.getByRole('tab', { name: /Another title/ }).waitFor();
+  assert.ok(await asks.isVisible());
+  await chat.state({}, { questions: [] });
+  await asks.waitFor({ state: 'hidden' });
+});
+
 for (const theme of ['vscode-dark', 'vscode-light', 'vscode-high-contrast'] as const) {
   test(`nothing of the chat is out of reach, too pale or too wide: ${theme}`, async () => {
     for (const width of [250, 900]) {
