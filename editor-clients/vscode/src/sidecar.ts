@@ -27,6 +27,7 @@ import {
 
 import { reasonOfEnd, readLine } from './ending.ts';
 import { configuration, userSettings } from './settings.ts';
+import { withoutIcons } from './visible.ts';
 
 type Answer = (params: unknown, token: CancellationToken) => unknown;
 type Listener = (params: unknown) => void;
@@ -315,7 +316,7 @@ export class Sidecar implements Disposable {
         handleWorkDoneProgress: (token, params, next) => {
           // It stands in the status bar, which draws icons. The client passes on this object.
           if (params.kind !== 'end' && params.message !== undefined) {
-            params.message = params.message.replaceAll('$(', '$\u200b(');
+            params.message = withoutIcons(params.message);
           }
           next(token, params);
         },

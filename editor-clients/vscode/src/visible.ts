@@ -35,7 +35,7 @@ export function visibleLines(text: string): string[] {
   return text.split(/\r\n|[\n\r]/).map((line) => line.split('\t').map(visible).join('\t'));
 }
 
-/** For rows of a QuickPick: `$(name)` must not become an icon, in a shell it is a command. */
+/** For VS Code's lists and status bar: `$(name)` must not become an icon, in a shell it is a command. */
 export function withoutIcons(text: string): string {
   return text.replace(/\$\([a-z0-9-]+(?:~[a-z]+)?\)/gi, '\\$&');
 }

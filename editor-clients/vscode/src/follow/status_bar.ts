@@ -16,7 +16,7 @@ import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visible } from '../visible.ts';
-import { withoutIcons } from './words.ts';
+import { withoutIcons } from '../visible.ts';
 import { showError } from '../failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {

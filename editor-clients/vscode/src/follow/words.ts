@@ -13,11 +13,6 @@ export function agentDoes(agent: string, kind: string | null): string {
   return `${agent || 'agent'} ${DOES[kind ?? ''] ?? 'is here'}`;
 }
 
-/** A text as the status bar would show it: there `$(name)` is an icon. */
-export function withoutIcons(text: string): string {
-  return text.replaceAll('$(', '$\u200b(');
-}
-
 /** The line after a change, of one that stood at `line`. Lines count from 0. */
 export function lineAfter(
   line: number,

@@ -6,7 +6,7 @@ import type { Previews } from './preview.ts';
 import type { Question } from '../protocol.ts';
 import type { Questions } from './questions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { visible, withoutIcons } from '../visible.ts';
+import { rowText, withoutIcons } from '../visible.ts';
 
 /** Characters of a question in the list of them. */
 const MOST = 60;
@@ -82,7 +82,7 @@ export class Asking {
 
   #session(sessionId: string | null): string {
     const title = this.#sessions.get(sessionId ?? '')?.status?.title;
-    return withoutIcons(visible(title ?? ''));
+    return rowText(title ?? '');
   }
 
   /** Whether to go back to the list. */

@@ -5,7 +5,7 @@ import { formInShort } from './facts.ts';
 import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
-import { shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
+import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
 
 type Choice = { field: Field } | { copy: string } | { action: ElicitationAnswer['action'] };
 
@@ -85,11 +85,9 @@ function formRows(form: Elicitation, fields: Field[], values: Map<string, unknow
     ...fields.map((field) => {
       const problem = form.problems.find((each) => each.field === field.name)?.message;
       const value = shownValue(field, values.get(field.name));
-      const detail = problem
-        ? `$(error) It ${problem}`
-        : withoutIcons(visible(field.description ?? ''));
+      const detail = problem ? `$(error) It ${problem}` : rowText(field.description ?? '');
       return {
-        label: `$(edit) ${withoutIcons(visible(field.title))}${field.required ? ' *' : ''}`,
+        label: `$(edit) ${rowText(field.title)}${field.required ? ' *' : ''}`,
         description: value ? withoutIcons(shortened(visible(value), 60)) : 'not filled in',
         ...(detail ? { detail } : {}),
         choice: { field },
@@ -154,7 +152,7 @@ function chosen(
   list.buttons = [QuickInputButtons.Back];
   list.items = [
     ...choices.map((choice) => ({
-      label: withoutIcons(visible(choice.title)),
+      label: rowText(choice.title),
       value: choice.value,
     })),
     ...(field.required || several ? [] : [{ label: '$(dash) Leave it out', value: undefined }]),

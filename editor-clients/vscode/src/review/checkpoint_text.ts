@@ -11,23 +11,6 @@ const MOST = 60;
 
 const VERBS = { modified: 'Change', created: 'Bring back', deleted: 'Delete' } as const;
 
-const UNITS: readonly (readonly [number, string])[] = [
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'min'],
-];
-
-/** How long ago a time is, both in seconds since 1970. */
-export function ago(time: number, now: number): string {
-  const passed = Math.max(0, now - time);
-  for (const [seconds, unit] of UNITS) {
-    if (passed >= seconds) {
-      return `${Math.floor(passed / seconds)} ${unit} ago`;
-    }
-  }
-  return 'just now';
-}
-
 /** The first line of a prompt. */
 export function checkpointLabel(label: string): string {
   const line = label.trim().split(/\s*[\r\n]/)[0] ?? '';

@@ -14,8 +14,9 @@ import {
 import type { Checkpoint, CheckpointPreview } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { ago } from '../ago.ts';
 import { withoutLinks, visible, withoutIcons } from '../visible.ts';
-import { ago, checkpointLabel, doesNothing, outlook } from './checkpoint_text.ts';
+import { checkpointLabel, doesNothing, outlook } from './checkpoint_text.ts';
 import { pathOf } from './diffs.ts';
 import { words } from './markdown.ts';
 import { type Steps, told } from './steps.ts';
@@ -84,7 +85,7 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
     const { checkpoint, sessionId } = node;
     const label = checkpointLabel(checkpoint.label);
     const item = new TreeItem(label);
-    const when = ago(checkpoint.time, Date.now() / 1000);
+    const when = age(checkpoint);
     item.id = `${sessionId} ${checkpoint.checkpointId}`;
     item.description = when;
     item.iconPath = new ThemeIcon('history');
@@ -153,10 +154,9 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
     const lists = await Promise.all(
       this.#sessions.all().map(({ sessionId }) => this.#listed(sessionId)),
     );
-    const now = Date.now() / 1000;
     const items = lists.flat().map((node) => ({
       label: withoutIcons(checkpointLabel(node.checkpoint.label)),
-      description: ago(node.checkpoint.time, now),
+      description: age(node.checkpoint),
       node,
     }));
     if (items.length === 0) {
@@ -182,4 +182,8 @@ export class Checkpoints implements TreeDataProvider<Node>, Disposable {
       this.#changed.fire(undefined);
     }
   }
+}
+
+function age({ time }: Checkpoint): string {
+  return ago(new Date(time * 1000), new Date()) ?? '';
 }

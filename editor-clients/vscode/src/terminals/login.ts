@@ -15,7 +15,7 @@ import { loginShell } from './login_shell.ts';
 import type { OpenTerminal, ListedAgent } from '../protocol.ts';
 import type { Questions } from '../questions/questions.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { visible, withoutIcons } from '../visible.ts';
+import { rowText, visible } from '../visible.ts';
 import { showError } from '../failure.ts';
 
 /** How long to wait for a sidecar that starts. */
@@ -107,8 +107,8 @@ export class Login implements Disposable {
         all
           .filter(({ problem }) => problem === undefined)
           .map(({ name, command }) => ({
-            label: withoutIcons(visible(name)),
-            description: withoutIcons(visible(command ?? '')),
+            label: rowText(name),
+            description: rowText(command ?? ''),
             name,
           })),
       );

@@ -11,7 +11,7 @@ import {
 import { continuation, howItEnded, toTerminal } from './mirror.ts';
 import type { TerminalUpdate } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { shortened, visible, withoutIcons } from '../visible.ts';
+import { rowText, shortened, visible, withoutIcons } from '../visible.ts';
 import { showError } from '../failure.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
@@ -145,7 +145,7 @@ export class Terminals implements Disposable {
     }
     const rows = offered.map((terminal) => ({
       label: withoutIcons(nameOf(terminal)),
-      description: withoutIcons(visible(terminal.cwd ?? '')),
+      description: rowText(terminal.cwd ?? ''),
       terminal,
     }));
     const chosen = await window.showQuickPick(rows, { title });

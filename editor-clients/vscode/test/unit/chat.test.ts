@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 
-import { ago } from '../../src/chat/ago.ts';
+import { ago } from '../../src/ago.ts';
 import { Batch, type Delivery, INTERVAL } from '../../src/chat/batch.ts';
 import { asDraft, inFront } from '../../src/chat/draft.ts';
 import { Drafts } from '../../src/chat/drafts.ts';
@@ -228,7 +228,10 @@ test('the time of a session is said in words', () => {
   const now = new Date('2026-11-30T12:00:00Z');
   const at = (time: string) => ago(new Date(time), now);
   assert.equal(at('2026-11-30T11:59:50Z'), 'just now');
+  assert.equal(at('2026-11-30T12:01:40Z'), 'just now');
   assert.equal(at('2026-11-30T11:55:00Z'), '5 minutes ago');
+  assert.equal(at('2026-11-30T09:59:55Z'), '2 hours ago');
+  assert.equal(at('2026-11-27T12:00:00Z'), '3 days ago');
   assert.equal(at('2026-11-29T11:00:00Z'), 'yesterday');
   assert.equal(at('2026-01-02T00:00:00Z'), '2026-01-02');
   assert.equal(at('no time'), null);

@@ -37,6 +37,7 @@ test('lines stay lines, and tabs tabs', () => {
 test('a shell substitution is no icon', () => {
   assert.equal(withoutIcons('echo $(date) $(sync~spin)'), 'echo \\$(date) \\$(sync~spin)');
   assert.equal(withoutIcons('echo $(ls -l) $HOME'), 'echo $(ls -l) $HOME');
+  assert.equal(withoutIcons('$(bug).py $(x)'), '\\$(bug).py \\$(x)');
 });
 
 test('wrapping loses nothing and breaks at blanks', () => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { agentDoes, lineAfter, withoutIcons } from '../../src/follow/words.ts';
+import { agentDoes, lineAfter } from '../../src/follow/words.ts';
 
 test('what an agent does is said in words', () => {
   assert.equal(agentDoes('demo', 'edit'), 'demo edits');
   assert.equal(agentDoes('demo', null), 'demo is here');
   assert.equal(agentDoes('', 'a kind of a later version'), 'agent is here');
-});
-
-test('a file’s name makes no icon', () => {
-  assert.ok(!withoutIcons('$(bug).py $(x)').includes('$('));
 });
 
 test('a mark moves with its line', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { CheckpointPreview } from '../../../src/protocol.ts';
 import type { Place } from '../../../src/review/changes.ts';
-import { ago, checkpointLabel, outlook } from '../../../src/review/checkpoint_text.ts';
+import { checkpointLabel, outlook } from '../../../src/review/checkpoint_text.ts';
 import { hover } from '../../../src/review/hover.ts';
 import { codeBlock, excerpt, splitLines, words } from '../../../src/review/markdown.ts';
 import { nothing, report } from '../../../src/review/outcome.ts';
@@ -83,14 +83,6 @@ test('conflicts and problems are told as what was not done', () => {
   const { text, isPartial } = report('revert', outcome);
   assert.equal(isPartial, true);
   assert.match(text, /^Reverted 1 change\. .*it stays as it is\. b\.py: no room\.$/);
-});
-
-test('the time of a checkpoint is told as one would', () => {
-  assert.equal(ago(100, 130), 'just now');
-  assert.equal(ago(100, 100 + 7 * 60), '7 min ago');
-  assert.equal(ago(0, 2 * 3600 + 5), '2 h ago');
-  assert.equal(ago(0, 3 * 86_400), '3 d ago');
-  assert.equal(ago(200, 100), 'just now');
 });
 
 test('a checkpoint is called like the first line of its prompt', () => {
