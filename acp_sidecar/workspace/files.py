@@ -114,7 +114,7 @@ class Files:
 
     def is_open(self, path: Path) -> bool:
         """Whether an editor has the file open."""
-        return any(True for _ in self._documents.all_at_real(path))
+        return bool(self._documents.all_at_real(path))
 
     def opened(self, roots: Roots) -> list[Document]:
         """The open documents of files in these folders."""
