@@ -160,17 +160,23 @@ export function waitingBlocks(
   if (state === null || sessionId === null) {
     return [];
   }
+  const isHere = (it: Question | Elicitation) => it.sessionId === sessionId;
+  const questions = state.questions.filter(isHere);
+  const forms = state.elicitations.filter(isHere);
+  if (questions.length + forms.length === 0) {
+    // As nearly always: this is asked with each frame, of however many blocks.
+    return [];
+  }
   const known = new Set<string>();
   for (const block of blocks.values()) {
     if (block.kind === 'permission' || block.kind === 'elicitation') {
       known.add(block.requestId);
     }
   }
-  const here = (it: Question | Elicitation) =>
-    it.sessionId === sessionId && !known.has(it.requestId);
+  const isUnknown = (it: Question | Elicitation) => !known.has(it.requestId);
   return [
-    ...state.questions.filter(here).map(permissionBlock),
-    ...state.elicitations.filter(here).map(elicitationBlock),
+    ...questions.filter(isUnknown).map(permissionBlock),
+    ...forms.filter(isUnknown).map(elicitationBlock),
   ];
 }
 
