@@ -12,13 +12,9 @@ import pytest
 
 from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.ledger import Ledger
+from tests.workspace.disk import say
 from tests.workspace.hand import Hand
-from tests.workspace.test_ledger_cases import CHANGED, LINES, agent_writes, ids, say, states
-
-
-@pytest.fixture
-def files(hand: Hand) -> Files:
-    return hand.files()
+from tests.workspace.ledger.changes import CHANGED, LINES, agent_writes, ids, states
 
 
 class World:

@@ -36,11 +36,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def files(hand: Hand) -> Files:
-    return hand.files()
-
-
-@pytest.fixture
 def ledger(files: Files, path: Path) -> Ledger:
     ledger = Ledger(files, within=lambda path: True)
     ledger.begin_turn()
