@@ -83,6 +83,16 @@ def choices(options: Iterable[PermissionOption]) -> tuple[Choice, ...]:
     )
 
 
+def refusable(options: Iterable[PermissionOption]) -> bool:
+    """Whether none of the agent's options is a sure no, so that to give no answer is to be
+    offered beside them. An id that is also offered as something else is no sure one.
+    """
+    ids: dict[str, bool] = {}
+    for option in options:
+        ids[option.option_id] = ids.get(option.option_id, True) and _rejects(option)
+    return not any(ids.values())
+
+
 def distinct(names: Iterable[str]) -> list[str]:
     """Titles for names of anything: visible, and none like another one."""
     return _numbered([visible(name).strip() or "(nameless)" for name in names])

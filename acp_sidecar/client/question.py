@@ -27,7 +27,7 @@ from acp_sidecar.acp.model import (
     ToolCallUpsert,
     given,
 )
-from acp_sidecar.client.choices import Choice, choices
+from acp_sidecar.client.choices import Choice, choices, refusable
 from acp_sidecar.client.excerpt import excerpt, says_the_same
 from acp_sidecar.client.summary import ChangeSummary, Sight, summarise
 from acp_sidecar.client.visible import visible
@@ -76,6 +76,9 @@ class Question:
     locations: tuple[Location, ...] = ()
     texts: tuple[str, ...] = field(factory=tuple)
     in_full: str = ""
+    refusable: bool = False
+    """Whether to give no answer is to be offered beside the choices, as none of them is a no.
+    Of a question of our own one always is."""
 
     def choice_titled(self, title: object) -> Choice | None:
         """The choice with exactly this title; None for anything else a client answers."""
@@ -139,6 +142,7 @@ def question(
         cwd=cwd,
         changes=changes,
         choices=choices(request.options),
+        refusable=refusable(request.options),
         tool_call_id=call.tool_call_id or None,
         raw_input=raw_input,
         locations=tuple(locations),

@@ -224,6 +224,7 @@ def payload(question: Question) -> dict[str, Any]:
             }
             for choice in question.choices
         ],
+        "refusable": question.refusable,
         "state": "waiting",
         "optionId": None,
     }

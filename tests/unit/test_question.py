@@ -194,6 +194,22 @@ def test_R04_an_unanswered_question_is_rejected_once_or_not_answered_at_all() ->
     assert v1.unanswered((ALLOW, double, REJECT)) == "no"
 
 
+@pytest.mark.parametrize(
+    ("options", "refusable"),
+    [
+        ((ALLOW, REJECT), False),
+        ((ALLOW, PermissionOption("never", "Never", "reject_always")), False),
+        ((ALLOW, PermissionOption("hm", "Hm", None)), True),
+        ((ALLOW, PermissionOption("off", "Reject", "rejecting")), True),
+        ((ALLOW, PermissionOption("yes", "Reject", "reject_once")), True),
+    ],
+)
+def test_no_answer_is_offered_where_no_option_is_surely_a_no(
+    options: tuple[PermissionOption, ...], refusable: bool
+) -> None:
+    assert asked(None, options=options).refusable is refusable
+
+
 def test_R16_the_command_is_shown_in_full() -> None:
     long = "rm -rf build && " + "x" * 5000 + " && echo done"
     shown = asked(ToolCallUpsert("t", title="bash", kind="execute", raw_input={"command": long}))

@@ -360,6 +360,8 @@ export interface Question {
   rawInput: unknown;
   diffs: QuestionDiff[];
   options: (PermissionOption & { title: string })[];
+  /** None of the options is a no: to give no answer is offered as well. */
+  refusable: boolean;
   state: string;
   optionId: string | null;
 }

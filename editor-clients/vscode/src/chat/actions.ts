@@ -70,7 +70,9 @@ export class Actions {
         return sidecar.command('acp.session.setConfigOption', { sessionId, configId, value });
       }
       case 'answer':
-        return questions.answer(message.requestId, message.optionId);
+        return message.optionId === null
+          ? questions.refuse(message.requestId)
+          : questions.answer(message.requestId, message.optionId);
       case 'answerForm':
         return forms.answer(message.requestId, message.answer);
       case 'previewQuestion':

@@ -118,6 +118,7 @@ export type FromChat =
   | { type: 'dropQueued'; sessionId: string; turnId: string }
   | { type: 'setMode'; sessionId: string; modeId: string }
   | { type: 'setConfigOption'; sessionId: string; configId: string; value: string | boolean }
+  /** Null gives no answer. */
   | { type: 'answer'; requestId: string; optionId: string | null }
   | { type: 'answerForm'; requestId: string; answer: ElicitationAnswer }
   /** Details of a question in the editor: its diffs, side by side. */

@@ -1,5 +1,5 @@
 import type { Elicitations } from './elicitation.ts';
-import { canBeRefused, type Fact, facts, formInShort, headline, inShort, isLong } from './facts.ts';
+import { type Fact, facts, formInShort, headline, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
@@ -155,7 +155,7 @@ function rowsOf(question: Question): Row<Choice>[] {
       description: meaning(option.kind),
       choice: { does: 'answer', optionId: option.optionId } as const,
     })),
-    ...(canBeRefused(question) ? [] : [NO_ANSWER]),
+    ...(question.refusable ? [NO_ANSWER] : []),
   ];
 }
 

@@ -52,14 +52,6 @@ export function headline(question: Question): string {
   return first || `${visible(question.agent)} asks for permission`;
 }
 
-/**
- * Whether the user can say no by one of the options, or the question is the sidecar's own
- * about saving, where no answer is none either.
- */
-export function canBeRefused({ kind, options }: Question): boolean {
-  return kind === 'save' || options.some((option) => option.kind?.startsWith('reject') === true);
-}
-
 /** A question in a few words, of at most so many characters. */
 export function inShort(question: Question, most: number): string {
   const agent = visible(question.agent);

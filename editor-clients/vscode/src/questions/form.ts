@@ -78,6 +78,11 @@ async function answered(
   }
 }
 
+const NO_ANSWERS: Row<Choice>[] = [
+  { label: '$(circle-slash) Not now', choice: { action: 'cancel' } },
+  { label: '$(close) Decline', choice: { action: 'decline' } },
+];
+
 function formRows(form: Elicitation, fields: Field[], values: Map<string, unknown>): Row<Choice>[] {
   return [
     ...said(visibleLines(form.message)),
@@ -94,7 +99,7 @@ function formRows(form: Elicitation, fields: Field[], values: Map<string, unknow
       };
     }),
     separator('Answers'),
-    { label: '$(close) Decline', choice: { action: 'decline' } },
+    ...NO_ANSWERS,
     { label: '$(check) Send', choice: { action: 'accept' } },
   ];
 }
@@ -110,7 +115,7 @@ function pageRows(form: Elicitation): Row<Choice>[] {
     ]),
     { label: '$(copy) Copy the address', choice: { copy: url } },
     separator('Answers'),
-    { label: '$(close) Decline', choice: { action: 'decline' } },
+    ...NO_ANSWERS,
     { label: '$(link-external) Open the page', choice: { action: 'accept' } },
   ];
 }

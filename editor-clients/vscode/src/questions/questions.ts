@@ -106,6 +106,7 @@ function asked(requestId: string, message: string, actions: { title: string }[])
     rawInput: null,
     diffs: [],
     options: actions.map(({ title }) => ({ optionId: title, name: title, kind: null, title })),
+    refusable: true,
     state: 'waiting',
     optionId: null,
   };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  canBeRefused,
   type Fact,
   facts,
   formInShort,
@@ -29,6 +28,7 @@ function question(fields: Partial<Question>): Question {
     rawInput: null,
     diffs: [],
     options: [],
+    refusable: false,
     state: 'waiting',
     optionId: null,
     ...fields,
@@ -108,10 +108,4 @@ test('a notification is short, and leads nowhere but to the question', () => {
 test('whether to save is no question of whether to run', () => {
   const asked = question({ kind: 'save', command: 'make' });
   assert.equal(inShort(asked, 60), 'Save before demo runs: make');
-});
-
-test('a no can be said, also where the agent offers none', () => {
-  const option = (kind: string | null) => ({ optionId: 'o', name: 'O', title: 'O', kind });
-  assert.equal(canBeRefused(question({ options: [option('allow_once'), option(null)] })), false);
-  assert.equal(canBeRefused(question({ options: [option('reject_always')] })), true);
 });

@@ -290,6 +290,7 @@ export function question(id: string, more: Partial<Question> = {}): Question {
     rawInput: null,
     diffs: [],
     options: OPTIONS,
+    refusable: false,
     state: 'waiting',
     optionId: null,
     ...more,

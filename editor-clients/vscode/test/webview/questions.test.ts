@@ -59,6 +59,17 @@ test('a question says everything, and its buttons have the order it came with', 
   await chat.page.close();
 });
 
+test('no answer is offered where none of the options is a no', async () => {
+  const chat = await chats.open();
+  const options = [{ optionId: 'go', name: 'Go', kind: 'allow_once', title: 'Go' }];
+  await chat.state({}, { questions: [question('q', { options, refusable: true })] });
+  await chat.blocks([permission('q')]);
+  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.page.getByRole('button', { name: 'Give no answer' }).click();
+  assert.deepEqual(await chat.sent('answer'), [{ type: 'answer', requestId: 'q', optionId: null }]);
+  await chat.page.close();
+});
+
 test('a button that has just come under the pointer does not answer; a moment later it does', async () => {
   const chat = await chats.open();
   await ask(chat);

@@ -30,7 +30,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   readonly #card: Part<unknown>;
   readonly #said = element('div', { class: 'guard-note' });
   #block: PermissionBlock;
-  #pressed: string | null = null;
+  #pressed = false;
   #waits = 0;
 
   constructor(block: PermissionBlock, context: BlockContext) {
@@ -51,7 +51,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   update(block: PermissionBlock): void {
     this.#block = block;
     if (block.state !== 'waiting') {
-      this.#pressed = null;
+      this.#pressed = false;
     }
     const question = this.#context.question(block.requestId);
     this.#card.element.dataset.state = block.state;
@@ -124,20 +124,26 @@ class PermissionView implements BlockView<PermissionBlock> {
     );
     const options = question?.options ?? [];
     const row = element('div', { class: 'answers', role: 'group', 'aria-label': 'Answers' });
-    for (const option of options) {
+    const answer = (key: string, optionId: string | null, symbol: string, title: string) => {
       const button = element('button', {
         type: 'button',
         class: 'answer',
-        'data-key': `option:${option.optionId}`,
-        disabled: this.#pressed !== null,
+        'data-key': key,
+        disabled: this.#pressed,
       });
-      button.append(icon(ICONS[option.kind ?? ''] ?? 'circle-small'), visible(option.title));
+      button.append(icon(symbol), title);
       guard.watch(button, () => {
-        this.#pressed = option.optionId;
-        this.#context.send({ type: 'answer', requestId, optionId: option.optionId });
+        this.#pressed = true;
+        this.#context.send({ type: 'answer', requestId, optionId });
         this.update(this.#block);
       });
       row.append(button);
+    };
+    for (const { optionId, kind, title } of options) {
+      answer(`option:${optionId}`, optionId, ICONS[kind ?? ''] ?? 'circle-small', visible(title));
+    }
+    if (question?.refusable === true) {
+      answer('no-answer', null, 'circle-slash', 'Give no answer');
     }
     if (question && question.diffs.length > 0) {
       const preview = element('button', {
