@@ -54,6 +54,17 @@ export class Workbench {
     await this.ready();
   }
 
+  /**
+   * Waits until VS Code has stored that a file is open. In a browser it stores which editors are
+   * open every five seconds, and not at the window's end: a window that is loaded anew before has
+   * those that were open then, also what was closed meanwhile.
+   */
+  async remembers(name: string): Promise<void> {
+    await until(`VS Code has stored that ${name} is open`, async () =>
+      (await this.page.evaluate(storedEditors)).includes(`/${name}`),
+    );
+  }
+
   /** Closes the window as a user does: by leaving it. */
   async close(): Promise<void> {
     if (!this.page.isClosed()) {
@@ -147,4 +158,23 @@ export class Workbench {
     await this.page.locator('.statusbar-item').first().waitFor();
     await this.page.locator('.explorer-viewlet, .pane-body').first().waitFor();
   }
+}
+
+/** Runs in the page: what VS Code has stored of the open editors of its folders, as JSON. */
+async function storedEditors(): Promise<string> {
+  const done = <T>(request: IDBRequest<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error ?? new Error('cannot be read'));
+    });
+  const found: string[] = [];
+  for (const { name } of await indexedDB.databases()) {
+    if (name?.startsWith('vscode-web-state-db-')) {
+      const database = await done(indexedDB.open(name));
+      const items = database.transaction('ItemTable').objectStore('ItemTable');
+      found.push(String(await done(items.get('memento/workbench.parts.editor'))));
+      database.close();
+    }
+  }
+  return found.join('\n');
 }
