@@ -36,6 +36,8 @@ CAREFUL: Final = (
     | getattr(os, "O_BINARY", 0)
 )
 _READS: Final = 3
+_MILLISECOND: Final = 1_000_000
+_SECOND: Final = 1_000_000_000
 _CHUNK: Final = 1 << 20
 
 
@@ -222,8 +224,7 @@ def _overwrite(
         try:
             with _draft(folder, name, data, stat.S_IMODE(current.mode)) as draft:
                 _take_after(folder, name, draft.handle, current)
-                if changed_ns is not None and os.utime in os.supports_fd:
-                    os.utime(draft.handle, ns=(changed_ns, changed_ns))
+                _set_time(draft.handle, current, changed_ns)
                 if Stamp.of(folder.stat(name)) != current:
                     raise Moved
                 draft.replace(name)
@@ -260,6 +261,21 @@ def _take_after(folder: Folder, name: str, handle: int, current: Stamp) -> None:
                 os.close(old)
 
 
+def _set_time(handle: int, current: Stamp, changed_ns: int | None) -> None:
+    """Have a file that takes after another one say ``changed_ns``, or else a time that editors
+    can tell from the other's: a clock that goes in steps gives two writes the same one."""
+    if os.utime not in os.supports_fd:
+        return
+    if changed_ns is None:
+        next_ns = (current.changed_ns // _MILLISECOND + 1) * _MILLISECOND
+        ahead = next_ns - os.fstat(handle).st_mtime_ns
+        if not 0 < ahead < _SECOND:
+            return
+        changed_ns = next_ns
+    with suppress(OSError):
+        os.utime(handle, ns=(changed_ns, changed_ns))
+
+
 def _overwrite_in_place(folder: Folder, name: str, data: bytes, current: Stamp) -> None:
     handle = folder.open(name, os.O_RDWR | CAREFUL)
     try:
@@ -276,6 +292,7 @@ def _overwrite_in_place(folder: Folder, name: str, data: bytes, current: Stamp) 
             os.lseek(handle, 0, os.SEEK_SET)
             _write_all(handle, data)
             os.ftruncate(handle, len(data))
+            _set_time(handle, current, None)
             os.fsync(handle)
         except OSError:
             with suppress(OSError):

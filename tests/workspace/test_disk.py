@@ -102,6 +102,23 @@ def test_a_file_is_replaced_and_keeps_what_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("names", [1, 2], ids=["replaced", "in place"])
+def test_an_editor_can_tell_a_write_from_the_users_own_just_before(
+    tmp_path: Path, names: int
+) -> None:
+    """Editors compare times, in milliseconds some of them; clocks of files go in steps of four."""
+    path = tmp_path / "f"
+    path.write_text("0")
+    if names > 1:
+        os.link(path, tmp_path / "g")
+    times = [path.stat().st_mtime_ns // 1_000_000]
+    for number in range(20):
+        before = disk.stamp(path)
+        times.append(disk.write(path, b"%d" % number, before).changed_ns // 1_000_000)
+    assert len(set(times)) == len(times)
+    assert abs(times[-1] / 1000 - time.time()) < 60
+
+
 def test_a_new_file_has_the_rights_the_user_gives_new_files(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
