@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WAITING: Final = "waiting"
+_AT_WORK: Final = ("running", "requires_action")
 _OUTSTANDING: Final = 32
 """Reveals an editor may leave unanswered before the next one waits."""
 _ANSWER_SECONDS: Final = 5
@@ -113,6 +114,7 @@ class Follow:
         self._last_sent = -math.inf
         self._outstanding = 0
         self._latest: dict[str, Place] = {}
+        """By session; the one that has moved last is the last one."""
         self._asked: list[tuple[Place, asyncio.Future[Outcome]]] = []
         self._on_screen: set[str] = set()
         """Sessions whose latest place is shown, as far as the user has not gone elsewhere."""
@@ -158,7 +160,8 @@ class Follow:
             self._tell_all()
 
     def set_enabled(self, enabled: bool) -> None:
-        """The user's switch. Switching on tries again with an editor that refused before."""
+        """The user's switch. Switching on goes to where the agent is that has moved last, if it
+        is at work, and tries again with an editor that refused before."""
         self.enabled = enabled
         self.paused = False
         self._refused = None
@@ -166,6 +169,8 @@ class Follow:
         if not enabled:
             self._drop_next("off")
         self._tell_all()
+        if enabled:
+            self._go_to_agent()
 
     def files_changed(self, session: SessionView) -> None:
         """A file may have come into being where the agent said it was."""
@@ -188,6 +193,12 @@ class Follow:
         return self.enabled and not self.paused
 
     # --- one place -------------------------------------------------------------------
+
+    def _go_to_agent(self) -> None:
+        for place in reversed(self._latest.values()):
+            if place.session.state.status in _AT_WORK:
+                self._go(place)
+                return
 
     def _place(self, session: SessionView, change: ToolCallChanged) -> Place | None:
         call = change.tool_call
@@ -223,7 +234,7 @@ class Follow:
 
     def _go(self, place: Place) -> None:
         session_id = place.session.state.session_id
-        before = self._latest.get(session_id)
+        before = self._latest.pop(session_id, None)
         self._latest[session_id] = place
         found, reason = self._resolve(place.session, place)
         blocked = reason or self._blocked()

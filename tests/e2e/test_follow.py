@@ -507,6 +507,39 @@ async def test_following_can_be_switched_off(
     assert editor.all(SHOW) == []
 
 
+async def test_switched_on_it_goes_to_where_the_agent_is(
+    editor: Editor, puppet: Puppet, turn: Any, file: Path
+) -> None:
+    """In a pause too: whoever asks for it does not wait for the agent to move on."""
+    puppet.tool("t1", locations=at(file, 1))
+    await editor.nth(SHOW)
+    editor.notify("acp/userActivity", {"uri": file.as_uri(), "kind": "switch"})
+    puppet.tool("t2", locations=at(file, 2))
+    assert await not_shown(editor, file) == "paused"
+    await editor.execute("acp.follow.set", enabled=True)
+    await editor.nth(SHOW, 2)
+    assert editor.revealed() == [("a.py", 0), ("a.py", 1)]
+    now = await follow(editor)
+    assert (now["paused"], now["shown"]) == (False, True)
+
+
+async def test_switched_on_after_the_turn_it_goes_nowhere(
+    editor: Editor, puppet: Puppet, turn: Any, file: Path
+) -> None:
+    puppet.tool("t1", locations=at(file, 1))
+    await editor.nth(SHOW)
+    await editor.execute("acp.follow.set", enabled=False)
+    puppet.end_turn(turn)
+
+    async def over() -> bool:
+        return bool((await editor.state())["status"] == "idle")
+
+    await editor.eventually(over)
+    await editor.execute("acp.follow.set", enabled=True)
+    assert (await follow(editor))["shown"] is True
+    assert len(editor.all(SHOW)) == 1
+
+
 class TestRate:
     """A flood of places: few reveals, and the last one lands."""
 

@@ -193,10 +193,12 @@ async def test_switched_off_while_a_place_waits(
     await editor.execute("acp.follow.set", enabled=False)
     follow = await settled(editor, "t2")
     assert (follow["enabled"], follow["shown"], follow["reason"]) == (False, False, "off")
+    assert editor.revealed() == [("a.py", 0)]
     await editor.execute("acp.follow.set", enabled=True)
-    puppet.tool("t3", locations=at(file, 3))
     await editor.nth(SHOW, 2)
-    assert editor.revealed() == [("a.py", 0), ("a.py", 2)]
+    puppet.tool("t3", locations=at(file, 3))
+    await editor.nth(SHOW, 3)
+    assert editor.revealed() == [("a.py", 0), ("a.py", 1), ("a.py", 2)]
 
 
 @pytest.mark.parametrize(("rate", "places"), [(0.5, 2), (50, 40)])
