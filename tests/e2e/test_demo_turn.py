@@ -14,8 +14,8 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
 from tests.agents.test_process import gone
+from tests.e2e.commands.demo_file import GREETED, GREETING
 from tests.e2e.lsp_client import SERVE, Client, Refused, demo, make_client
-from tests.e2e.test_commands import GREETED, GREETING
 
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 

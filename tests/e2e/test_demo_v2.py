@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.e2e import shape
+from tests.e2e.commands.demo_file import GREETED, GREETING
 from tests.e2e.editor import Editor
-from tests.e2e.test_commands import GREETED, GREETING
 
 
 @pytest.fixture

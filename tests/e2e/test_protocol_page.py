@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from acp_sidecar.settings import Settings, merge
+from tests.e2e.commands.demo_file import GREETED, GREETING
+from tests.e2e.commands.test_state import COMMANDS
 from tests.e2e.editor import Editor, capabilities, editing
 from tests.e2e.lsp_client import demo
-from tests.e2e.test_commands import COMMANDS, GREETED, GREETING
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 TEXT = PAGE.read_text("utf-8")
