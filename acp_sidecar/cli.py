@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -93,11 +94,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(arguments: argparse.Namespace) -> int:  # noqa: RET503 - leave() does not return
+    # Thousands of classes come to be, and nothing of it is garbage: looking takes a tenth.
+    gc.disable()
     from acp_sidecar import app, settings
     from acp_sidecar.editor.ending import leave
     from acp_sidecar.editor.logs import Logs
     from acp_sidecar.trace import Recorder
 
+    gc.freeze()
+    gc.enable()
     try:
         logs = Logs(arguments.log_level.upper(), arguments.log_file)
     except OSError as error:

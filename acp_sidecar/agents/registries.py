@@ -10,21 +10,11 @@ import contextlib
 import hashlib
 import os
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Collection
-from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import IO, Final
-from urllib.parse import urlsplit
 
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.registry import LARGEST, RegistryAgent, RegistryUnreadable, parse
-
-SECONDS: Final = 20.0
-"""In which a registry has to be here."""
-_CHUNK: Final = 64 * 1024
 
 
 class NotFetched(RegistryUnreadable):
@@ -65,6 +55,9 @@ def entries(
     """
     said: list[str] = []
     if fetching and is_address(source):
+        # What speaks https takes its time to be imported, and is seldom needed.
+        from acp_sidecar.agents.download import fetch
+
         try:
             data = fetch(source)
             agents, problems = parse(data)
@@ -87,36 +80,6 @@ def _kept(
         raise error from None
 
 
-def fetch(source: str, *, seconds: float = SECONDS) -> bytes:
-    """Fetch a registry. Blocks for ``seconds`` at most, and a little.
-
-    Only https, also where the server sends us on. Raises :class:`NotFetched`.
-    """
-    _require_https(source)
-    deadline = time.monotonic() + seconds
-    request = urllib.request.Request(source, headers={"Accept": "application/json"})
-    opener = urllib.request.build_opener(_OnlyHttps)
-    data = bytearray()
-    try:
-        with opener.open(request, timeout=seconds) as answer:
-            while chunk := answer.read1(_CHUNK):
-                data += chunk
-                if len(data) > LARGEST:
-                    raise NotFetched(f"it has more than {LARGEST // 1024 // 1024} MiB")
-                if time.monotonic() > deadline:
-                    raise NotFetched(f"it was not here within {seconds:g} s")
-    except (OSError, HTTPException, ValueError) as error:
-        if isinstance(error, NotFetched):
-            raise
-        reason: object = error
-        if isinstance(error, urllib.error.URLError) and not isinstance(
-            error, urllib.error.HTTPError
-        ):
-            reason = error.reason
-        raise NotFetched(f"it could not be fetched: {reason}") from error
-    return bytes(data)
-
-
 def keep(source: str, data: bytes, cache: Path) -> None:
     """Keep what was fetched; what cannot be written is fetched again."""
     with contextlib.suppress(OSError):
@@ -134,25 +97,3 @@ def keep(source: str, data: bytes, cache: Path) -> None:
 def kept_at(source: str, cache: Path) -> Path:
     """Where a fetched registry is kept."""
     return cache / f"{hashlib.blake2b(source.encode(), digest_size=16).hexdigest()}.json"
-
-
-def _require_https(address: str) -> None:
-    parts = urlsplit(address)
-    if parts.scheme != "https" or not parts.hostname:
-        raise NotFetched(f"{address} is no https address")
-
-
-class _OnlyHttps(urllib.request.HTTPRedirectHandler):
-    max_redirections = 5
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        _require_https(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from acp_sidecar.agents import registries, registry
+from acp_sidecar.agents import download, registries, registry
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.agents.registry import RegistryUnreadable, parse
 
@@ -286,7 +286,7 @@ def test_only_https_is_asked_also_where_a_server_sends_us_on(
 ) -> None:
     for address in ("http://localhost/x", "file:///etc/passwd", "ftp://localhost/x", "https:///x"):
         with pytest.raises(RegistryUnreadable, match="no https address"):
-            registries.fetch(address)
+            download.fetch(address)
 
     def sent_on(target: str) -> Any:
         def answer(request: BaseHTTPRequestHandler) -> None:
@@ -299,18 +299,18 @@ def test_only_https_is_asked_also_where_a_server_sends_us_on(
     for target in ("http://localhost/x", "file:///etc/passwd"):
         server.answer = sent_on(target)
         with pytest.raises(RegistryUnreadable):
-            registries.fetch(f"{server.address}/a")
+            download.fetch(f"{server.address}/a")
     server.asked.clear()
     server.answer = sent_on(f"{server.address}/again")
     with pytest.raises(RegistryUnreadable):
-        registries.fetch(f"{server.address}/a")
+        download.fetch(f"{server.address}/a")
     assert len(server.asked) <= 11
 
 
 def test_a_server_that_gives_too_much_or_too_slowly_is_left(server: Server) -> None:
     server.gives(b" " * (registry.LARGEST + 1))
     with pytest.raises(RegistryUnreadable, match="more than 4 MiB"):
-        registries.fetch(server.address)
+        download.fetch(server.address)
 
     def drip(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
@@ -323,7 +323,7 @@ def test_a_server_that_gives_too_much_or_too_slowly_is_left(server: Server) -> N
     server.answer = drip
     began = time.monotonic()
     with pytest.raises(RegistryUnreadable, match=r"within 0\.5 s"):
-        registries.fetch(server.address, seconds=0.5)
+        download.fetch(server.address, seconds=0.5)
     assert time.monotonic() - began < 3
 
     def silent(request: BaseHTTPRequestHandler) -> None:
@@ -331,7 +331,7 @@ def test_a_server_that_gives_too_much_or_too_slowly_is_left(server: Server) -> N
 
     server.answer = silent
     with pytest.raises(RegistryUnreadable, match="could not be fetched"):
-        registries.fetch(server.address, seconds=0.5)
+        download.fetch(server.address, seconds=0.5)
 
 
 def test_a_server_that_is_not_who_it_says_is_refused(
@@ -340,7 +340,7 @@ def test_a_server_that_is_not_who_it_says_is_refused(
     monkeypatch.delenv("SSL_CERT_FILE")
     server.gives(content(agent()))
     with pytest.raises(RegistryUnreadable, match=r"(?i)certificate"):
-        registries.fetch(server.address)
+        download.fetch(server.address)
     assert server.asked == []
 
 
@@ -348,4 +348,4 @@ def test_a_server_that_is_not_who_it_says_is_refused(
 def test_an_error_of_the_server_is_told(code: int, server: Server) -> None:
     server.answer = lambda request: request.send_error(code)
     with pytest.raises(RegistryUnreadable, match=str(code)):
-        registries.fetch(server.address)
+        download.fetch(server.address)
