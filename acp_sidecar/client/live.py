@@ -38,6 +38,7 @@ from acp_sidecar.client.agents import Agent
 from acp_sidecar.client.bookkeeping import Bookkeeping
 from acp_sidecar.client.cutoff import NOTHING_LEFT, CutOff, Left, Unsent, in_words, shows
 from acp_sidecar.client.jobs import Jobs
+from acp_sidecar.client.peculiar import meant
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
@@ -168,9 +169,12 @@ class LiveSession:
 
     # --- what the agent says --------------------------------------------------------
 
-    def happened(self, event: Event) -> None:
+    def happened(self, sent: Event) -> None:
         """Fold an event of the agent's, in order of arrival."""
         self.heard += 1
+        event = meant(sent, self.agent.info.name, self.state.modes)
+        if event is None:
+            return
         if self.told_again and isinstance(event, _HISTORY):
             return
         if isinstance(event, TurnStarted | ActionRequired | TurnEnded):

@@ -197,7 +197,7 @@ def _lines(
         about = {"type": request.subject.type, **request.subject.unknown}
         lines.append(f"It is about: {_cut(_as_json(about))}")
     lines += [f"It says: {_cut(text)}" for text in question.texts]
-    if call_title:
+    if call_title and not _is_named(call_title, question):
         lines.append(f"The agent calls it: “{_cut(call_title)}”")
     if request.title:
         lines.append(f"The agent asks: “{_cut(request.title)}”")
@@ -224,6 +224,12 @@ def _arguments(question: Question) -> list[str]:
     if raw == {}:
         return []
     return [f"Arguments: {_cut(_as_json(raw))}"]
+
+
+def _is_named(title: str, question: Question) -> bool:
+    """Whether a title only says again which command or which path it is about."""
+    # One agent leaves out the first slash.
+    return title == question.command or title in question.paths or f"/{title}" in question.paths
 
 
 def _is_told(value: Json, question: Question) -> bool:

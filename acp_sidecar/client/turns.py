@@ -21,6 +21,7 @@ from acp_sidecar.acp.model import (
     ActionRequired,
     ContentBlock,
     Json,
+    Notice,
     PromptAccepted,
     TextContent,
     TurnEnded,
@@ -404,6 +405,8 @@ class Turns:
             ended, failure = TurnEnded("cancelled"), None
         elif ended is not None and ended.stop_reason is None:
             ended = evolve(ended, stop_reason="end_turn")
+        if failure is not None and prompt is not self.lost and not session.ended:
+            self._note(failure)
         if not prompt.given_up and not (ended is not None and ended.idle):
             session.publish(session.state.apply(ended or TurnEnded(None)))
         logger.info(
@@ -420,6 +423,14 @@ class Turns:
         else:
             _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
+
+    def _note(self, failure: str) -> None:
+        """Keep in the conversation why nothing more has come: the message to the user goes by."""
+        session = self._session
+        title, _, reason = failure.partition(": ")
+        changes = session.state.apply(Notice("error", title, reason or None))
+        # The user is told of it already.
+        session.editor.changed(session, changes, replay=True)
 
     async def _watch_silence(self, prompt: Prompt) -> None:
         """Say in the turn's progress for how long nothing has been heard."""

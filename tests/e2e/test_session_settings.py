@@ -80,6 +80,28 @@ async def test_a_change_of_the_agent_s_own_is_announced_once(
     assert [one["currentValue"] for one in state["configOptions"]] == ["b", True, "go"]
 
 
+@pytest.mark.parametrize("name", ["gemini-cli", "other"])
+async def test_another_mode_that_an_agent_is_known_to_tell_in_words_is_the_mode(
+    puppet: Puppet, idle_editor: Editor, ws: Path, settings: dict[str, Any], name: str
+) -> None:
+    puppet.info = {"name": name, "version": "0.61.0"}
+    puppet.answers["session/new"] = lambda params: {**puppet._new_session(params), "modes": MODES}
+    await idle_editor.initialize(ws, settings=settings)
+    await idle_editor.execute("acp.session.new")
+    words = ["[MODE_UPDATE] nowhere", "[MODE_UPDATE] go"]
+    for text in words:
+        puppet.update("agent_message_chunk", content={"type": "text", "text": text})
+    news = await until_told_apart(idle_editor, puppet)
+    state = await idle_editor.state()
+    said = "".join(block["text"] for one in state["messages"] for block in one["content"])
+    if name == "gemini-cli":
+        assert state["modes"]["currentModeId"] == "go"
+        assert (said, news) == (words[0], ["puppet has switched to the mode Just go"])
+    else:
+        assert state["modes"]["currentModeId"] == "ask"
+        assert (said, news) == ("".join(words), [])
+
+
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 async def test_an_echo_of_the_user_s_own_change_is_no_news(
     opened: Editor, puppet: Puppet, when: str
@@ -122,6 +144,36 @@ async def test_options_of_both_sorts_are_set_and_what_else_changed_is_told(
     changed = (await setting)["configOptions"]
     assert [one["currentValue"] for one in changed] == ["b", True, "go"]
     assert await until_told_apart(opened, puppet) == ["puppet has set Model to Big"]
+
+
+async def test_what_an_agent_told_its_model_is_no_history_of_the_user_s(
+    puppet: Puppet, idle_editor: Editor, ws: Path, settings: dict[str, Any]
+) -> None:
+    puppet.info = {"name": "gemini-cli", "version": "0.61.0"}
+    await idle_editor.initialize(ws, settings=settings)
+    _, loading = idle_editor.start("acp.session.load", agentSessionId="old")
+    asked = await puppet.incoming("session/load")
+    for role, text in (
+        ("user", "<session_context>\nToday is Monday.\n</session_context>"),
+        ("user", "Tidy up."),
+        ("agent", "I look first."),
+        ("user", "[Function Response: read_file][Function Response: read_file]"),
+        ("agent", " Done."),
+        ("user", "What is a [Function Response: x]?"),
+    ):
+        content = {"type": "text", "text": text}
+        puppet.update(f"{role}_message_chunk", "old", content=content)
+    puppet.answer(asked, {})
+    await loading
+    said = [
+        (message["role"], message["content"][0]["text"])
+        for message in (await idle_editor.state())["messages"]
+    ]
+    assert said == [
+        ("user", "Tidy up."),
+        ("agent", "I look first. Done."),
+        ("user", "What is a [Function Response: x]?"),
+    ]
 
 
 async def test_a_history_announces_nothing(editor: Editor, puppet: Puppet) -> None:

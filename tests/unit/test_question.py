@@ -338,6 +338,24 @@ def test_text_of_the_agent_is_marked_as_its_words() -> None:
     assert "It says: [current directory /ws]" in message
 
 
+@pytest.mark.parametrize("title", ["/ws/a", "ws/a"])
+def test_a_title_that_is_only_the_path_is_not_said_twice(title: str) -> None:
+    call = ToolCallUpsert("t", title=title, kind="read", locations=(Location("/ws/a"),))
+    message = asked(call).message
+    assert "Path: /ws/a" in message
+    assert "The agent calls it" not in message
+
+
+def test_a_title_that_is_only_the_command_is_not_said_twice() -> None:
+    def told(title: str) -> str:
+        call = ToolCallUpsert("t", title=title, kind="execute", raw_input={"command": "rm -rf x"})
+        return asked(call).message
+
+    assert "Command: rm -rf x" in told("rm -rf x")
+    assert "The agent calls it" not in told("rm -rf x")
+    assert "The agent calls it: “rm -rf”" in told("rm -rf")
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -104,8 +104,14 @@ async def test_a_turn_that_fails_says_so(client: Client, session: dict[str, Any]
     with pytest.raises(Refused, match="demo answered the prompt with an error: failed, as"):
         await client.prompt("/fail")
     shown = await client.until(lambda: client.messages)
-    assert shown[-1].type == types.MessageType.Error
-    assert (await client.state())["status"] == "idle"
+    assert [message.type for message in shown] == [types.MessageType.Error]
+    state = await client.state()
+    assert state["status"] == "idle"
+    # The message goes by; the conversation keeps what has become of the prompt.
+    assert [entry["type"] for entry in state["order"]] == ["message", "notice"]
+    (notice,) = state["notices"]
+    assert notice["severity"] == "error"
+    assert f"{notice['title']}: {notice['description']}" == shown[0].message
     with pytest.raises(Refused, match=r"(?s)exit.*3.*crashed, as the prompt asked"):
         await client.prompt("/crash")
     assert (await client.state())["status"] == "dead"
