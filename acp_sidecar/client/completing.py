@@ -39,11 +39,16 @@ class Completer:
         self._documents = documents
         self._listed: tuple[Sequence[Path], float, list[str]] = ((), 0.0, [])
 
-    async def suggestions(self, session: LiveSession, text: str, cursor: int) -> list[Suggestion]:
-        """At most :data:`MOST` of them, the best first."""
+    async def suggestions(
+        self, session: LiveSession | None, roots: Sequence[Path], text: str, cursor: int
+    ) -> list[Suggestion]:
+        """At most :data:`MOST` of them, the best first. Files are those below ``roots``; what
+        commands an agent has is known of a session."""
         before = text[:cursor]
         command = _COMMAND.fullmatch(before)
         if command is not None:
+            if session is None:
+                return []
             return _commands(session, command["name"], command.start("name") - 1, len(before))
         mention = _FILE.search(before)
         if mention is None:
@@ -52,7 +57,7 @@ class Completer:
         end = len(before)
         if mention["quoted"] is not None and text[end : end + 1] == '"':
             end += 1
-        found = await asyncio.to_thread(self._files, session.roots.real, self._opened(), typed)
+        found = await asyncio.to_thread(self._files, roots, self._opened(), typed)
         return [_file(name, mention.start(), end) for name in found]
 
     def _opened(self) -> list[Path]:

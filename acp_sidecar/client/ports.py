@@ -316,6 +316,9 @@ class Client(Protocol):
     ) -> Sequence[Suggestion]:
         """What may follow in a prompt's text at ``cursor``, an index of code points."""
 
+    async def complete_in(self, cwd: str, text: str, cursor: int) -> Sequence[Suggestion]:
+        """The same for a prompt that is to open a session in ``cwd``, an absolute path."""
+
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         """Take a prompt that waits out of the queue."""
 

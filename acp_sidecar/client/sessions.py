@@ -285,7 +285,11 @@ class Sessions:
     async def complete(
         self, session_id: str | None, text: str, cursor: int
     ) -> Sequence[Suggestion]:
-        return await self._completer.suggestions(self.session(session_id), text, cursor)
+        session = self.session(session_id)
+        return await self._completer.suggestions(session, session.roots.real, text, cursor)
+
+    async def complete_in(self, cwd: str, text: str, cursor: int) -> Sequence[Suggestion]:
+        return await self._completer.suggestions(None, Roots.of(cwd).real, text, cursor)
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns

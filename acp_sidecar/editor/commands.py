@@ -299,13 +299,18 @@ async def _queue(on: Operations, argument: Argument) -> Json:
 
 
 async def _complete(on: Operations, argument: Argument) -> Json:
-    session = on.session(argument)
+    session_id = _session_id(argument)
+    is_first = session_id is None and ("cwd" in argument or not on.client.sessions())
     written = required_text(argument, "text")
     cursor = argument.get("cursor")
     if cursor is not None and (isinstance(cursor, bool) or not isinstance(cursor, int)):
         raise CommandError("'cursor' must be a whole number.", INVALID_PARAMS)
     at = len(written) if cursor is None else to_index(written, cursor, on.encoding())
-    found = await on.client.complete(session.state.session_id, written, at)
+    found = await (
+        on.client.complete_in(_absolute(on.cwd(argument)), written, at)
+        if is_first
+        else on.client.complete(session_id, written, at)
+    )
     return {
         "items": [
             {

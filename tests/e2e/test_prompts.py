@@ -314,3 +314,24 @@ async def test_completion_in_a_prompt_s_document_over_plain_lsp(
     assert (await at(0, 3))["items"] == []
     uri = editor.open(files / "src" / "a.py", "@my")
     assert await at(0, 3, uri) is None
+
+
+async def test_files_of_the_prompt_that_opens_a_session(
+    idle_editor: Editor, puppet: Puppet, ws: Path, files: Path
+) -> None:
+    settings = {"agents": {"puppet": puppet.setting}, "defaultAgent": "puppet"}
+    await idle_editor.initialize(ws, settings=settings)
+
+    async def labels(text: str, **more: Any) -> list[str]:
+        result = await idle_editor.execute("acp.prompt.complete", text=text, **more)
+        return [item["label"] for item in result["items"]]
+
+    assert await labels("see @a.p") == ["src/a.py"]
+    assert await labels("/") == []
+    assert await labels("see @a.p", cwd=str(ws / "src")) == ["a.py"]
+    with pytest.raises(LspError, match="must be an absolute path"):
+        await labels("@", cwd="src")
+    await idle_editor.execute("acp.session.new")
+    # It is a matter of that one now, but for who says otherwise.
+    assert await labels("@a.p", cwd=str(ws / "src")) == ["a.py"]
+    assert await labels("@a.p") == ["src/a.py"]

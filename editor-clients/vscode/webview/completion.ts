@@ -41,7 +41,7 @@ export class CompletionList {
   ask(sessionId: string | null): void {
     this.#asked += 1;
     const typed = this.#typed();
-    if (sessionId === null || !completable(typed)) {
+    if (!completable(typed)) {
       this.close();
       return;
     }

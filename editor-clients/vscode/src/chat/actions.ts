@@ -1,4 +1,4 @@
-import { commands, env, Uri, window } from 'vscode';
+import { commands, env, Uri, window, workspace } from 'vscode';
 
 import type { Completion, ContentBlock } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
@@ -173,19 +173,22 @@ export class Actions {
   }
 
   async #complete(message: FromChat & { type: 'complete' }): Promise<void> {
-    const { id, sessionId, text, cursor } = message;
-    const items =
-      sessionId === null
-        ? []
-        : await this.#parts.sidecar
-            .command<{ items: Completion[] }>('acp.prompt.complete', { sessionId, text, cursor })
-            .then(
-              (answer) => answer.items,
-              (error: unknown) => {
-                this.#parts.log.debug(`No completion: ${String(error)}`);
-                return [];
-              },
-            );
+    const { id, text, cursor } = message;
+    const session = this.#session(message.sessionId);
+    const { workspaceFolders } = workspace;
+    const of =
+      session && !session.asleep
+        ? { sessionId: session.sessionId }
+        : { cwd: session?.cwd ?? workspaceFolders?.[0]?.uri.fsPath };
+    const items = await this.#parts.sidecar
+      .command<{ items: Completion[] }>('acp.prompt.complete', { ...of, text, cursor })
+      .then(
+        (answer) => answer.items,
+        (error: unknown) => {
+          this.#parts.log.debug(`No completion: ${String(error)}`);
+          return [];
+        },
+      );
     this.#chat.post({ type: 'completions', id, items });
   }
 

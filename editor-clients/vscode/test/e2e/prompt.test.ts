@@ -27,19 +27,23 @@ scenario(
     await chat.open();
     await chat.frame.getByRole('heading', { name: 'What shall be done?' }).waitFor();
     await window.screenshot('chat-empty');
+    const suggestions = chat.frame.getByRole('listbox', { name: 'Suggestions' });
+    const file = suggestions.getByRole('option', { name: /my notes\.md/ });
+    await chat.field.pressSequentially('@notes');
+    await file.waitFor();
+    await chat.field.press('Escape');
+    await chat.field.fill('');
     await chat.prompt('/show');
     await untilTab(window, /^\/show, demo, idle/);
     await chat.says('The end.');
 
     await chat.field.pressSequentially('/re');
-    const suggestions = chat.frame.getByRole('listbox', { name: 'Suggestions' });
     await suggestions.getByRole('option').first().waitFor();
     await window.screenshot('chat-completion');
     assert.match((await suggestions.getByRole('option').first().textContent()) ?? '', /^\/read/);
     await chat.field.press('Tab');
     assert.equal(await chat.field.inputValue(), '/read ');
     await chat.field.pressSequentially('@notes');
-    const file = suggestions.getByRole('option', { name: /my notes\.md/ });
     await file.waitFor();
     await file.click();
     assert.equal(await chat.field.inputValue(), '/read @"src/my notes.md"');
