@@ -187,7 +187,7 @@ class Player:
         self._asked[repr(json_id)] = (session, request_id)
         tool_call = request.tool_call
         title = (tool_call.title if tool_call else None) or "a permission"
-        session.permission_asked(request_id, request, str(title))
+        session.permission_asked(request_id, request, str(title), str(title))
 
     def _answer(self, call: _Call, message: Mapping[str, Any]) -> None:
         failed = "result" not in message

@@ -207,7 +207,11 @@ class LiveSession:
 
     def permission_asked(self, question: Question, request: PermissionRequest) -> None:
         """Fold a permission request into the state."""
-        self.publish(self.state.permission_asked(question.request_id, request, question.message))
+        self.publish(
+            self.state.permission_asked(
+                question.request_id, request, question.headline, question.message
+            )
+        )
 
     def permission_closed(self, request_id: str, state: str, option_id: str | None) -> None:
         """Fold how a permission request ended."""

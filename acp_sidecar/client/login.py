@@ -131,21 +131,15 @@ class Logins:
     ) -> str | None:
         """The id of what the user chose, None for no answer."""
         number = next(self._numbers)
-        lines = [f"{lines[0]} (login {number})", *lines[1:]]
         asked = Question(
             request_id=f"login-{number}",
             session_id=None,
             agent=agent.name,
             kind="login",
-            title=None,
-            description=None,
-            message="\n".join(lines),
-            paths=(),
-            command=None,
-            cwd=None,
-            changes=(),
+            headline=lines[0],
+            mark=f"login {number}",
+            facts=tuple(lines[1:]),
             choices=offered,
-            tool_call_id=None,
         )
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         waiting = self._asked.setdefault(agent.name, set())

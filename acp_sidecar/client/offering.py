@@ -15,35 +15,19 @@ RESTART: Final = "restart"
 def ignored_cancel(session: SessionView, request_id: str) -> Question:
     """Whether to end an agent that does not confirm a cancel."""
     name = visible(session.agent_name)
-    return own_question(
-        request_id,
-        session,
-        f"{name} does not confirm the cancel and may still be working ({request_id}).\n"
-        "Until it does, no other prompt is sent to it. A restart ends it with all its sessions "
-        "in this folder; they go on with their next prompt.",
-        (
-            Choice("wait", "Wait", None, "Wait"),
-            Choice(RESTART, f"Restart {name}", None, f"Restart {name}"),
-        ),
-    )
-
-
-def own_question(
-    request_id: str, session: SessionView, message: str, choices: tuple[Choice, ...]
-) -> Question:
-    """A question that no agent asks; ``request_id`` is unique, and so must the message be."""
     return Question(
         request_id=request_id,
         session_id=session.state.session_id,
         agent=session.agent_name,
         kind="other",
-        title=None,
-        description=None,
-        message=message,
-        paths=(),
-        command=None,
-        cwd=None,
-        changes=(),
-        choices=choices,
-        tool_call_id=None,
+        headline=f"{name} does not confirm the cancel and may still be working",
+        mark=request_id,
+        facts=(
+            "Until it does, no other prompt is sent to it. A restart ends it with all its "
+            "sessions in this folder; they go on with their next prompt.",
+        ),
+        choices=(
+            Choice("wait", "Wait", None, "Wait"),
+            Choice(RESTART, f"Restart {name}", None, f"Restart {name}"),
+        ),
     )

@@ -50,35 +50,50 @@ _KIND_VERBS: Final[Mapping[str, str]] = {
 }
 
 
-@frozen
+@frozen(kw_only=True)
 class Question:
     """Everything a person needs to decide, and the choices the agent offers.
 
     ``request_id`` is ours and never used again; ``session_id`` is None where the request
-    names a session the editor did not open. ``message`` tells all of it but the lines of the
-    ``changes``; ``in_full`` has these as well, for an editor that draws nothing itself.
+    names a session the editor did not open. ``headline`` and ``facts`` are lines for an editor
+    that draws the ``command`` and the ``changes`` itself: who wants what, and all else there
+    is to know. ``message`` is the whole as text but for the lines of the changes; ``in_full``
+    has these as well, for an editor that draws nothing itself.
     """
 
     request_id: str
     session_id: str | None
     agent: str
     kind: str
-    title: str | None
-    description: str | None
-    message: str
-    paths: tuple[str, ...]
-    command: str | None
-    cwd: str | None
-    changes: tuple[ChangeSummary, ...]
-    choices: tuple[Choice, ...]
-    tool_call_id: str | None
-    raw_input: Json = None
+    headline: str
+    mark: str | None = None
+    """Stands behind the headline in a text, so that no two texts are the same."""
+    facts: tuple[str, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    command: str | None = None
+    cwd: str | None = None
+    paths: tuple[str, ...] = ()
     locations: tuple[Location, ...] = ()
-    texts: tuple[str, ...] = field(factory=tuple)
-    in_full: str = ""
+    raw_input: Json = None
+    changes: tuple[ChangeSummary, ...] = ()
+    texts: tuple[str, ...] = ()
+    choices: tuple[Choice, ...]
     refusable: bool = False
     """Whether to give no answer is to be offered beside the choices, as none of them is a no.
     Of a question of our own one always is."""
+    tool_call_id: str | None = None
+    message: str = field()
+    in_full: str = ""
+
+    @message.default
+    def _in_words(self) -> str:
+        return "\n".join([*self.opening(), *self.facts])
+
+    def opening(self) -> list[str]:
+        """The first lines of its text: the headline with its mark, the command."""
+        first = self.headline if self.mark is None else f"{self.headline} ({self.mark})"
+        return [first] if self.command is None else [first, f"Command: {visible(self.command)}"]
 
     def choice_titled(self, title: object) -> Choice | None:
         """The choice with exactly this title; None for anything else a client answers."""
@@ -129,29 +144,37 @@ def question(
             [change.path for change in changes] + [location.path for location in locations]
         )
     )
+    verb = _KIND_VERBS.get(kind)
+    what = f"wants to {verb}" if verb else "asks for permission"
     result = Question(
         request_id=request_id,
         session_id=session_id,
         agent=agent,
         kind=kind,
+        headline=f"{visible(agent)} {what}",
+        # The protocol's own word as well, since ours is only a translation.
+        mark=f"request {number}" if kind == "other" else f"{visible(kind)}, request {number}",
         title=request.title or title,
         description=request.description,
-        message="",
-        paths=paths,
         command=command,
         cwd=cwd,
+        paths=paths,
+        locations=tuple(locations),
+        raw_input=raw_input,
         changes=changes,
+        texts=texts,
         choices=choices(request.options),
         refusable=refusable(request.options),
         tool_call_id=call.tool_call_id or None,
-        raw_input=raw_input,
-        locations=tuple(locations),
-        texts=texts,
     )
+    places, rest = _places(result, request, look), _rest(result, request, title, look)
+    summaries = [f"It {change.text}" for change in changes]
+    shown = [line for change in changes for line in (f"It {change.text}", *excerpt(change))]
     return evolve(
         result,
-        message="\n".join(_lines(result, request, title, number, look, drawn=True)),
-        in_full="\n".join(_lines(result, request, title, number, look, drawn=False)),
+        facts=(*places, *rest),
+        message="\n".join([*result.opening(), *places, *summaries, *rest]),
+        in_full="\n".join([*result.opening(), *places, *shown, *rest]),
     )
 
 
@@ -161,31 +184,27 @@ def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
     return next((raw_input[name] for name in names if isinstance(raw_input.get(name), str)), None)
 
 
-def _lines(
-    question: Question,
-    request: PermissionRequest,
-    call_title: str | None,
-    number: int,
-    look: Callable[[str], Sight],
-    *,
-    drawn: bool,
+def _places(
+    question: Question, request: PermissionRequest, look: Callable[[str], Sight]
 ) -> list[str]:
-    verb = _KIND_VERBS.get(question.kind)
-    what = f"wants to {verb}" if verb else "asks for permission"
-    # The protocol's own word as well, since ours is only a translation.
-    kind = "" if question.kind == "other" else f"{visible(question.kind)}, "
-    lines = [f"{visible(question.agent)} {what} ({kind}request {number})"]
+    """Where it would happen."""
+    lines = []
     if question.session_id is None:
         lines.append(f"Session: {visible(request.agent_session_id)}, not opened by this editor")
-    if question.command is not None:
-        lines.append(f"Command: {visible(question.command)}")
     if question.cwd is not None:
         outside = "" if look(question.cwd).inside else " (outside the workspace)"
         lines.append(f"Folder: {visible(question.cwd)}{outside}")
-    for change in question.changes:
-        lines.append(f"It {change.text}")
-        if not drawn:
-            lines += excerpt(change)
+    return lines
+
+
+def _rest(
+    question: Question,
+    request: PermissionRequest,
+    call_title: str | None,
+    look: Callable[[str], Sight],
+) -> list[str]:
+    """All that is known beyond the changes; what the agent calls it comes last."""
+    lines = []
     changed = {change.path for change in question.changes}
     for path in question.paths:
         if path not in changed:

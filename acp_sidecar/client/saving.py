@@ -19,24 +19,16 @@ SAVE: Final = Choice("save", "Save and run", None, "Save and run")
 def question(session: SessionView, request_id: str, command: str, names: Sequence[str]) -> Question:
     """Whether the files of these names are saved first. Without an answer they are not, and
     the command runs."""
-    lines = [
-        f"{visible(session.agent_name)} runs a command, which does not see what is not saved "
-        f"(turn {session.state.turn})",
-        f"Command: {visible(command)}",
-        *(f"Unsaved: {visible(name)}" for name in names),
-    ]
+    agent = visible(session.agent_name)
     return Question(
         request_id=request_id,
         session_id=session.state.session_id,
         agent=session.agent_name,
         kind="save",
-        title=None,
-        description=None,
-        message="\n".join(lines),
-        paths=tuple(names),
+        headline=f"{agent} runs a command, which does not see what is not saved",
+        mark=f"turn {session.state.turn}",
+        facts=tuple(f"Unsaved: {visible(name)}" for name in names),
         command=command,
-        cwd=None,
-        changes=(),
+        paths=tuple(names),
         choices=(_AS_IT_IS, SAVE),
-        tool_call_id=None,
     )

@@ -75,18 +75,16 @@ def _question(session: SessionView, files: Sequence[EditedFile]) -> Question:
     agent = visible(session.agent_name)
     one = len(files) == 1
     if one:
-        said = f"{agent} made {names[0]}, and you have edited it since. Delete it all the same?"
+        headline = f"{agent} made {names[0]}, and you have edited it since. Delete it all the same?"
+        listed: list[str] = []
         keep, delete = "Keep it", "Delete it all the same"
     else:
         listed = names[:_NAMED]
         if len(names) > _NAMED:
             listed.append(f"and {len(names) - _NAMED} more")
-        said = "\n".join(
-            (
-                f"{agent} made these {len(files)} files, and you have edited them since. "
-                "Delete them all the same?",
-                *listed,
-            )
+        headline = (
+            f"{agent} made these {len(files)} files, and you have edited them since. "
+            "Delete them all the same?"
         )
         keep, delete = f"Keep all {len(files)}", f"Delete all {len(files)} all the same"
     return Question(
@@ -94,16 +92,11 @@ def _question(session: SessionView, files: Sequence[EditedFile]) -> Question:
         session_id=session.state.session_id,
         agent=session.agent_name,
         kind="delete",
-        title=None,
-        description=None,
-        message=f"{said}\n(Undoing it brings back what you wrote.)",
+        headline=headline,
+        facts=(*listed, "(Undoing it brings back what you wrote.)"),
         paths=tuple(str(file.path) for file in files),
-        command=None,
-        cwd=None,
-        changes=(),
         choices=(
             Choice("keep", keep, "reject_once", keep),
             Choice("delete", delete, "allow_once", delete),
         ),
-        tool_call_id=None,
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
+from attrs import evolve
+
 from acp_sidecar.client.ports import ChangeSummary, Choice, Question, excerpt, visible
 from acp_sidecar.tasks import Tasks
 
@@ -86,24 +88,16 @@ def _question(session: SessionView, proposal: Proposal, can_choose: bool) -> Que
     places = len(proposal.ids())
     what = "It makes" if proposal.creates else "It changes"
     where = f" in {places} places" if places > 1 else ""
-    lines = [
-        f"{visible(session.agent_name)} wants to write {path} (write {number})",
-        f"{what} {path} (−{gone} +{come} lines){where}",
-    ]
     change = ChangeSummary(str(proposal.path), proposal.old, proposal.content, True, "")
-    return Question(
+    question = Question(
         request_id=proposal.id,
         session_id=session.state.session_id,
         agent=session.agent_name,
         kind="edit",
-        title=None,
-        description=None,
-        message="\n".join(lines),
-        in_full="\n".join(lines + excerpt(change)),
+        headline=f"{visible(session.agent_name)} wants to write {path}",
+        mark=f"write {number}",
+        facts=(f"{what} {path} (−{gone} +{come} lines){where}",),
         paths=(str(proposal.path),),
-        command=None,
-        cwd=None,
-        changes=(),
         choices=(_REJECT, *((_CHOOSE,) if can_choose else ()), _APPLY),
-        tool_call_id=None,
     )
+    return evolve(question, in_full="\n".join([question.message, *excerpt(change)]))

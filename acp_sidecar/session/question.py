@@ -22,8 +22,10 @@ class Permission:
     request_id: str
     """Ours, unique over all agents and turns: agents start theirs at 0 again."""
     request: PermissionRequest
+    headline: str
+    """Who wants what, in one line."""
     message: str
-    """What the user is shown."""
+    """What the user is shown: all that is known of it, as lines."""
     turn: int
     key: str
     state: PermissionState = "waiting"
@@ -41,6 +43,7 @@ class Permission:
         return {
             "requestId": self.request_id,
             "toolCallId": self.tool_call_id,
+            "headline": self.headline,
             "message": self.message,
             "options": encode(self.request.options),
             "state": self.state,

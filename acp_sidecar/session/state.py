@@ -279,9 +279,10 @@ class Session:
         return self._moved()
 
     def permission_asked(
-        self, request_id: str, request: model.PermissionRequest, message: str
+        self, request_id: str, request: model.PermissionRequest, headline: str, message: str
     ) -> list[Change]:
-        """The agent asks. ``request_id`` is ours, ``message`` what the user is shown.
+        """The agent asks. ``request_id`` is ours, ``message`` what the user is shown, and
+        ``headline`` that in a line.
 
         The tool call of the request is laid over the stored one; for some agents it is the
         only sign of a call.
@@ -292,7 +293,8 @@ class Session:
             fold = self._calls.upsert if request.exact else self._calls.asked
             changes += fold(tool_call, self.turn)
             self._show_terminals(tool_call.tool_call_id, model.given(tool_call.content, ()))
-        permission = Permission(request_id, request, message, self.turn, f"permission:{request_id}")
+        key = f"permission:{request_id}"
+        permission = Permission(request_id, request, headline, message, self.turn, key)
         self._waiting[request_id] = permission
         self._timeline.add("permission", request_id, permission)
         changes += self._close_after_the_end()

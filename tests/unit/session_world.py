@@ -50,7 +50,7 @@ class World:
         request_id = f"q{self.asked}"
         params.setdefault("options", [{"optionId": "y", "name": "Yes", "kind": "allow_once"}])
         request = v1.permission_request({"sessionId": "S", **params})
-        return request_id, self.session.permission_asked(request_id, request, "May I?")
+        return request_id, self.session.permission_asked(request_id, request, "May I?", "May I?")
 
     @property
     def json(self) -> dict[str, Any]:

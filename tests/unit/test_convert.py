@@ -319,11 +319,11 @@ class Twice:
             request = v1.permission_request(params)
             number = f"q{len(self._asked)}"
             self._asked[repr(message["id"])] = number
-            self.first.permission_asked(number, request, "?")
+            self.first.permission_asked(number, request, "?", "?")
             events, question = self.to_v2.asked(request)
             self._say(events)
             asked = v2.encode_permission_request(question)
-            self.second.permission_asked(number, v2.permission_request(asked), "?")
+            self.second.permission_asked(number, v2.permission_request(asked), "?", "?")
 
     def _answer(self, message: Json) -> None:
         method, params = self._calls.pop(repr(message["id"]), (None, None))

@@ -390,7 +390,7 @@ def _ask(world: World, **params: Any) -> Json:
     options = [{"optionId": "y", "name": "Yes", "kind": "_odd"}]
     params = {"sessionId": "S", "title": "May I?", "options": options, **params}
     request = v2.permission_request(params)
-    world.session.permission_asked("q", request, "message")
+    world.session.permission_asked("q", request, "headline", "message")
     return world.json["permissions"][-1]
 
 

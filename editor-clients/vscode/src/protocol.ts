@@ -115,6 +115,7 @@ export interface PermissionBlock {
   kind: 'permission';
   requestId: string;
   toolCallId: string | null;
+  headline: string;
   message: string;
   options: PermissionOption[];
   state: 'waiting' | 'answered' | 'cancelled';
@@ -350,9 +351,14 @@ export interface Question {
   agent: string;
   toolCallId: string | null;
   kind: string;
+  /** Who wants what, in one line. */
+  headline: string;
+  /** All there is to know besides the command and the diffs, a line each. */
+  facts: string[];
+  /** All of it but the lines of the diffs, as one text. */
+  message: string;
   title: string | null;
   description: string | null;
-  message: string;
   command: string | null;
   cwd: string | null;
   paths: string[];

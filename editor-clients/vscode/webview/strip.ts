@@ -108,8 +108,12 @@ export class Strip {
 export function askedWords(it: Asked, state: ChatState): string {
   const session = state.sessions.find((one) => one.sessionId === it.sessionId);
   const other = session && session.sessionId !== state.active ? session.title : null;
-  const what = ('title' in it ? it.title : null) ?? it.message.split('\n')[0] ?? '';
-  return visible(`${it.agent} asks${other ? ` in “${other}”` : ''}: ${what}`);
+  const where = other ? ` in “${other}”` : '';
+  if ('headline' in it && it.title === null) {
+    return visible(`${it.headline}${where}`);
+  }
+  const what = 'headline' in it ? it.title : it.message.split('\n')[0];
+  return visible(`${it.agent} asks${where}: ${what ?? ''}`);
 }
 
 function ownQuestion(

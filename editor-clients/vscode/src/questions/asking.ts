@@ -1,5 +1,5 @@
 import type { Elicitations } from './elicitation.ts';
-import { type Fact, facts, formInShort, headline, inShort, isLong } from './facts.ts';
+import { type Fact, facts, formInShort, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
@@ -103,7 +103,7 @@ export class Asking {
     }
     for (;;) {
       const choice = await pick<Choice>({
-        title: headline(question),
+        title: question.headline,
         placeholder: 'Choose an answer. Esc leaves the question waiting.',
         rows: rowsOf(question),
         back,
@@ -140,7 +140,7 @@ const NO_ANSWER: Row<Choice> = {
 function rowsOf(question: Question): Row<Choice>[] {
   const told = facts(question).flatMap(factRows);
   // Without a fact Enter would take an answer.
-  const rows = told.length > 0 ? told : [{ label: withoutIcons(headline(question)) }];
+  const rows = told.length > 0 ? told : [{ label: withoutIcons(question.headline) }];
   if (isLong(question)) {
     rows.push({
       label: '$(go-to-file) The whole command is in the editor beside',

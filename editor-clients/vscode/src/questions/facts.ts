@@ -17,11 +17,9 @@ export interface Fact {
 
 /** What to show above the answers, in order. Everything in it is made visible. */
 export function facts(question: Question): Fact[] {
-  const command = question.command;
-  const lines = question.message.split('\n').slice(1);
   const found: Fact[] = [];
-  if (command !== null) {
-    const all = commandRows(command);
+  if (question.command !== null) {
+    const all = commandRows(question.command);
     const rows = all.slice(0, COMMAND_ROWS);
     if (all.length > rows.length) {
       rows.push('…');
@@ -31,25 +29,15 @@ export function facts(question: Question): Fact[] {
   question.diffs.forEach(({ summary }, diff) =>
     found.push({ kind: 'diff', rows: wrapped(`It ${summary}`, ROW), diff }),
   );
-  const told = new Set(question.diffs.map(({ summary }) => `It ${summary}`));
-  for (const line of lines) {
-    const isCommand = command !== null && line === `Command: ${visible(command)}`;
-    if (!isCommand && !told.has(line)) {
-      found.push({ kind: 'said', rows: wrapped(line, ROW) });
-    }
+  for (const fact of question.facts) {
+    found.push({ kind: 'said', rows: wrapped(fact, ROW) });
   }
-  return [...found, ...unsaid(question)];
+  return found;
 }
 
 /** Whether the rows do not show the whole command. */
 export function isLong(question: Question): boolean {
   return question.command !== null && commandRows(question.command).length > COMMAND_ROWS;
-}
-
-/** The first line of a question: who wants what. */
-export function headline(question: Question): string {
-  const [first = ''] = question.message.split('\n');
-  return first || `${visible(question.agent)} asks for permission`;
 }
 
 /** A question in a few words, of at most so many characters. */
@@ -68,9 +56,8 @@ export function inShort(question: Question, most: number): string {
     const name = visible(diff.path.split(/[\\/]/).at(-1) ?? diff.path);
     return `${shortened(`${agent} wants to change ${name}`, most - more.length)}${more}`;
   }
-  const head = headline(question).replace(/ \((?:[^()]*, )?(?:request|login|write) \d+\)$/, '');
   const about = question.title === null ? '' : `: ${visible(question.title)}`;
-  return shortened(`${visible(head)}${about}`, most);
+  return shortened(`${visible(question.headline)}${about}`, most);
 }
 
 /** A form in a few words, of at most so many characters. */
@@ -85,18 +72,4 @@ export function formInShort(form: Elicitation, most: number): string {
 
 function commandRows(command: string): string[] {
   return visibleLines(command).flatMap((line) => wrapped(line, ROW));
-}
-
-/** The message says all of it; a sidecar that left something out must not hide it. */
-function unsaid(question: Question): Fact[] {
-  const known: [string, string | null][] = [
-    ['Folder', question.cwd],
-    ...question.paths.map((path): [string, string] => ['Path', path]),
-  ];
-  return known
-    .filter(([, value]) => value !== null && !question.message.includes(visible(value)))
-    .map(([name, value]) => ({
-      kind: 'said',
-      rows: wrapped(`${name}: ${visible(value ?? '')}`, ROW),
-    }));
 }

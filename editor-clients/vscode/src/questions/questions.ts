@@ -90,15 +90,18 @@ export class Questions implements Disposable {
 }
 
 function asked(requestId: string, message: string, actions: { title: string }[]): Question {
+  const [headline = '', ...facts] = visibleLines(message);
   return {
     requestId,
     sessionId: null,
     agent: 'ACP',
     toolCallId: null,
     kind: 'other',
+    headline,
+    facts,
+    message,
     title: null,
     description: null,
-    message,
     command: null,
     cwd: null,
     paths: [],

@@ -56,7 +56,7 @@ scenario(
     await window.screenshot('hostile-asked');
 
     await window.command('ACP: Show Waiting Questions');
-    await window.quickPick.titled('request 1');
+    await window.quickPick.titled('hostile wants to run a command');
     const answers = (await window.quickPick.items()).map(({ label }) => label).slice(-4);
     assert.deepEqual(answers, [
       'Reject (reject_once)',

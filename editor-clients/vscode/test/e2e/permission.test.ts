@@ -27,6 +27,13 @@ async function rows(window: Workbench): Promise<string[]> {
   return (await window.quickPick.items()).map(({ label }) => label);
 }
 
+/** Waits until a row of the list says this of the question. */
+async function said(window: Workbench, words: string): Promise<void> {
+  await until(`the list says "${words}"`, async () =>
+    (await rows(window)).some((row) => row.includes(words)),
+  );
+}
+
 scenario(
   'two questions at once are listed, approved by no chance, and answered one by one',
   { files: FILES },
@@ -46,17 +53,18 @@ scenario(
     ]);
     await window.screenshot('questions');
     await window.quickPick.accept();
-    await window.quickPick.titled('request 1');
+    await window.quickPick.titled('demo asks for permission');
+    await said(window, 'Question 1 of 2');
     const keyboard = window.page.keyboard;
     for (let n = 0; n < 10; n += 1) {
       await keyboard.press('Enter');
       await keyboard.type('yes\n');
     }
-    await window.quickPick.titled('request 1');
+    await said(window, 'Question 1 of 2');
     assert.equal(await window.statusBar('2 questions').isVisible(), true);
 
     await window.quickPick.choose('No');
-    await window.quickPick.titled('request 2');
+    await said(window, 'Question 2 of 2');
     await until('it is answered by the keyboard', async () => {
       for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) {
         await keyboard.press(key);
@@ -75,7 +83,7 @@ scenario(
   async (window) => {
     await ask(window, '/ask');
     await window.statusBar('1 question').waitFor();
-    await showQuestions(window, 'request 1');
+    await showQuestions(window, 'demo asks for permission');
     await window.page.keyboard.press('Escape');
     await window.quickPick.closed();
     assert.equal(await window.statusBar('1 question').isVisible(), true);
@@ -95,7 +103,7 @@ scenario(
   async (window) => {
     await ask(window, '/withdraw');
     await window.statusBar('1 question').waitFor();
-    await showQuestions(window, 'request 1');
+    await showQuestions(window, 'demo asks for permission');
     await window.quickPick.closed();
     await window.statusBar('1 question').waitFor({ state: 'hidden' });
     await window.notifications.with('to be withdrawn').waitFor({ state: 'hidden' });

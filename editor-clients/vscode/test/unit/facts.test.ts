@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import {
-  type Fact,
-  facts,
-  formInShort,
-  headline,
-  inShort,
-  isLong,
-} from '../../src/questions/facts.ts';
+import { type Fact, facts, formInShort, inShort, isLong } from '../../src/questions/facts.ts';
 import type { Elicitation, Question } from '../../src/protocol.ts';
 
 function question(fields: Partial<Question>): Question {
@@ -18,9 +11,11 @@ function question(fields: Partial<Question>): Question {
     agent: 'demo',
     toolCallId: null,
     kind: 'execute',
+    headline: 'demo wants to run a command',
+    facts: [],
+    message: 'demo wants to run a command (execute, request 1)',
     title: null,
     description: null,
-    message: 'demo wants to run a command (execute, request 1)',
     command: null,
     cwd: null,
     paths: [],
@@ -41,11 +36,7 @@ function rows(found: Fact[]): string[] {
 
 test('a command is told once and whole, with its folder', () => {
   const command = `rm -rf ${'build/'.repeat(40)}`;
-  const asked = question({
-    command,
-    cwd: '/ws',
-    message: `demo wants to run a command (execute, request 1)\nCommand: ${command}\nFolder: /ws`,
-  });
+  const asked = question({ command, facts: ['Folder: /ws'] });
   const found = facts(asked);
   assert.equal(found[0]?.rows.join(''), command);
   assert.deepEqual(rows(found.slice(1)), ['Folder: /ws']);
@@ -67,11 +58,6 @@ test('what would fake another text is seen', () => {
   assert.equal(inShort(asked, 60), 'de\\u0000mo wants to run: echo \\u202e\\u200bhi\\u0007');
 });
 
-test('what the message does not say is said all the same', () => {
-  const asked = question({ message: 'x wants', cwd: '/ws', paths: ['/ws/a', '/ws/b'] });
-  assert.deepEqual(rows(facts(asked)), ['Folder: /ws', 'Path: /ws/a', 'Path: /ws/b']);
-});
-
 test('a change is told once, and leads to its lines', () => {
   const diff = {
     path: '/ws/a.py',
@@ -83,11 +69,11 @@ test('a change is told once, and leads to its lines', () => {
   const asked = question({
     kind: 'edit',
     diffs: [diff],
-    paths: ['/ws/a.py'],
-    message: 'demo wants to change files (edit, request 1)\nIt changes /ws/a.py (−1 +1 lines)',
+    facts: ['The agent calls it: “Edit a.py”'],
   });
   assert.deepEqual(facts(asked), [
     { kind: 'diff', rows: ['It changes /ws/a.py (−1 +1 lines)'], diff: 0 },
+    { kind: 'said', rows: ['The agent calls it: “Edit a.py”'] },
   ]);
   assert.equal(inShort(asked, 60), 'demo wants to change a.py');
 });
@@ -96,10 +82,9 @@ test('a notification is short, and leads nowhere but to the question', () => {
   const asked = question({ command: `echo [run](command:evil) ${'x'.repeat(500)}` });
   assert.ok(inShort(asked, 60).length <= 60);
   assert.ok(!inShort(asked, 60).includes(']('));
-  const titled = question({ kind: 'other', title: 'A', message: 'demo asks (request 12)' });
+  const titled = question({ kind: 'other', title: 'A', headline: 'demo asks' });
   assert.equal(inShort(titled, 60), 'demo asks: A');
-  assert.equal(headline(titled), 'demo asks (request 12)');
-  const own = question({ kind: 'other', message: 'Try [this](command:evil)' });
+  const own = question({ kind: 'other', headline: 'Try [this](command:evil)' });
   assert.ok(!inShort(own, 60).includes(']('));
   const form = { agent: 'demo', mode: 'form', message: '[Name](command:evil)?' } as Elicitation;
   assert.equal(formInShort(form, 60), 'demo wants to know: [Name] (command:evil)?');

@@ -20,11 +20,17 @@ async function ask(chat: Chat): Promise<void> {
 test('a question says everything, and its buttons have the order it came with', async () => {
   const chat = await chats.open();
   const diffs = [
-    { path: '/ws/a.py', oldText: 'one\n', newText: 'two\n', whole: true, summary: 'changes a.py' },
+    {
+      path: '/ws/a.py',
+      oldText: 'one\n',
+      newText: 'two\n',
+      whole: true,
+      summary: 'changes /ws/a.py (−1 +1 lines)',
+    },
   ];
   const asked = question('q', {
-    message:
-      'demo wants to change files (edit, request 1)\nIt changes /ws/a.py\nIt says: \u202eevil',
+    headline: 'demo wants to change files',
+    facts: ['It says: \u202eevil'],
     command: 'rm -rf \u202ebuild',
     cwd: '/elsewhere',
     paths: ['/ws/a.py', '/etc/hosts'],
@@ -32,18 +38,17 @@ test('a question says everything, and its buttons have the order it came with', 
     diffs,
   });
   await chat.state({}, { questions: [asked] });
-  await chat.blocks([permission('q')]);
+  await chat.blocks([permission('q', { headline: asked.headline })]);
   const card = chat.page.locator('.question');
   const text = await card.innerText();
   for (const part of [
     'demo wants to change files',
-    'It changes a.py',
+    'It changes a.py (−1 +1 lines)',
     '\\u202eevil',
     'rm -rf \\u202ebuild',
   ]) {
     assert.ok(text.includes(part), part);
   }
-  assert.ok(!text.includes('request 1'), 'a card needs no number');
   for (const part of ['in /elsewhere', '/etc/hosts', 'one', 'two']) {
     assert.ok(text.includes(part), part);
   }
@@ -156,8 +161,8 @@ test('a question that no block stands for is asked at the end; one of another se
     {},
     {
       questions: [
-        question('own', { message: 'Save the files first?' }),
-        question('other', { sessionId: 'other', message: 'Of another session' }),
+        question('own', { headline: 'Save the files first?' }),
+        question('other', { sessionId: 'other', headline: 'Of another session' }),
       ],
     },
   );

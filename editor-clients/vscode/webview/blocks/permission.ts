@@ -63,18 +63,18 @@ class PermissionView implements BlockView<PermissionBlock> {
     if (this.#block.state !== 'waiting') {
       return this.#over();
     }
-    const [first, ...rest] = (question?.message ?? this.#block.message).split('\n');
+    const said = question ? lines(question, this.#context.cwd) : [];
     return [
       element(
         'div',
         { class: 'question-head' },
         icon('question'),
-        element('div', { class: 'question-title', text: heading(first ?? '') }),
+        element('div', { class: 'question-title', text: visible(this.#block.headline) }),
       ),
-      rest.length > 0
+      said.length > 0
         ? element('div', {
             class: 'question-message',
-            text: visibleLines(rest.map((line) => shortened(line, this.#context.cwd)).join('\n')),
+            text: visibleLines(said.join('\n')),
           })
         : null,
       ...(question ? this.#facts(question) : []),
@@ -171,7 +171,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   }
 
   #over(): Node[] {
-    const { state, optionId, options, message } = this.#block;
+    const { state, optionId, options, headline } = this.#block;
     const chosen = options.find((it) => it.optionId === optionId);
     const answer =
       state === 'answered' && optionId !== null
@@ -185,20 +185,18 @@ class PermissionView implements BlockView<PermissionBlock> {
         'div',
         { class: 'question-over' },
         icon(no ? 'circle-slash' : 'check'),
-        element('span', { class: 'question-asked', text: heading(message.split('\n')[0] ?? '') }),
+        element('span', { class: 'question-asked', text: visible(headline) }),
         element('span', { class: 'badge', text: answer }),
       ),
     ];
   }
 }
 
-/** What tells one dialog from another, the kind and the number, is not needed where a card stands. */
-function heading(line: string): string {
-  return visible(line.replace(/ \((?:[^()]*, )?request \d+\)$/u, ''));
-}
-
-/** The path of what would change, as it is called everywhere else in the chat. */
-function shortened(line: string, cwd: string | null): string {
-  const [, verb = '', path = ''] = /^(It \w+ )(.+)$/u.exec(line) ?? [];
-  return path === '' ? line : verb + shortPath(path, cwd);
+/** What is told in words; paths are called as everywhere else in the chat. */
+function lines({ diffs, facts }: Question, cwd: string | null): string[] {
+  const changes = diffs.map(({ path, summary }) => {
+    const shown = visible(path);
+    return `It ${summary.replace(shown, () => shortPath(shown, cwd))}`;
+  });
+  return [...changes, ...facts];
 }
