@@ -13,59 +13,59 @@ import {
  * an agent has written them, show the text of before and refuse to save what is typed there.
  */
 export class OpenFiles implements Disposable {
-  private readonly watchers = new Map<string, Disposable>();
-  private readonly registrations: Disposable[];
+  readonly #watchers = new Map<string, Disposable>();
+  readonly #registrations: Disposable[];
 
   constructor() {
-    this.registrations = [
-      workspace.onDidOpenTextDocument((document) => this.watch(document)),
-      workspace.onDidCloseTextDocument((document) => this.forget(document.uri)),
+    this.#registrations = [
+      workspace.onDidOpenTextDocument((document) => this.#watch(document)),
+      workspace.onDidCloseTextDocument((document) => this.#forget(document.uri)),
       workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('files.watcherExclude')) {
-          this.watchAll();
+          this.#watchAll();
         }
       }),
-      workspace.onDidChangeWorkspaceFolders(() => this.watchAll()),
+      workspace.onDidChangeWorkspaceFolders(() => this.#watchAll()),
     ];
-    this.watchAll();
+    this.#watchAll();
   }
 
   dispose(): void {
-    for (const each of this.registrations) {
+    for (const each of this.#registrations) {
       each.dispose();
     }
-    this.forgetAll();
+    this.#forgetAll();
   }
 
-  private watchAll(): void {
-    this.forgetAll();
-    workspace.textDocuments.forEach((document) => this.watch(document));
+  #watchAll(): void {
+    this.#forgetAll();
+    workspace.textDocuments.forEach((document) => this.#watch(document));
   }
 
-  private watch(document: TextDocument): void {
+  #watch(document: TextDocument): void {
     const folder = workspace.getWorkspaceFolder(document.uri);
     const key = document.uri.toString();
-    if (folder === undefined || document.uri.scheme !== 'file' || this.watchers.has(key)) {
+    if (folder === undefined || document.uri.scheme !== 'file' || this.#watchers.has(key)) {
       return;
     }
     if (isExcluded(document, folder)) {
       // Of a path itself, not of what is below it, VS Code watches just what it else leaves out. The
       // folder would not do: it is looked for among what is watched already, and found there.
       const pattern = new RelativePattern(document.uri, '*');
-      this.watchers.set(key, workspace.createFileSystemWatcher(pattern));
+      this.#watchers.set(key, workspace.createFileSystemWatcher(pattern));
     }
   }
 
-  private forget(uri: Uri): void {
-    this.watchers.get(uri.toString())?.dispose();
-    this.watchers.delete(uri.toString());
+  #forget(uri: Uri): void {
+    this.#watchers.get(uri.toString())?.dispose();
+    this.#watchers.delete(uri.toString());
   }
 
-  private forgetAll(): void {
-    for (const each of this.watchers.values()) {
+  #forgetAll(): void {
+    for (const each of this.#watchers.values()) {
       each.dispose();
     }
-    this.watchers.clear();
+    this.#watchers.clear();
   }
 }
 

@@ -8,21 +8,21 @@ import type { Workbench } from './workbench.ts';
 
 /** What {@link Workbench.chat} gives. */
 export class Chat {
-  private readonly window: Workbench;
+  readonly #window: Workbench;
   /** The document of the chat. */
   readonly frame: FrameLocator;
   /** Where the user types. */
   readonly field: Locator;
 
   constructor(window: Workbench) {
-    this.window = window;
+    this.#window = window;
     this.frame = window.webview();
     this.field = this.frame.locator('textarea[aria-label="Prompt"]');
   }
 
   /** Shows it and puts the focus there. */
   async open(): Promise<void> {
-    await this.window.command('ACP: Open Chat');
+    await this.#window.command('ACP: Open Chat');
     await this.field.waitFor();
   }
 
@@ -30,7 +30,7 @@ export class Chat {
   async prompt(text: string): Promise<void> {
     await this.open();
     await press(this.field);
-    await this.window.page.keyboard.type(text);
+    await this.#window.page.keyboard.type(text);
     await press(this.button(/^(Send|Queue)$/));
     await untilSame('the prompt is sent', '', () => this.field.inputValue());
   }

@@ -22,15 +22,15 @@ export interface Tab {
 
 /** What {@link Workbench.editors} gives. */
 export class Editors {
-  private readonly page: Page;
+  readonly #page: Page;
 
   constructor(page: Page) {
-    this.page = page;
+    this.#page = page;
   }
 
   /** All tabs, from left to right. */
   async tabs(): Promise<Tab[]> {
-    return this.page.locator('.editor-group-container').evaluateAll((groups) =>
+    return this.#page.locator('.editor-group-container').evaluateAll((groups) =>
       groups
         .filter((group) => group.getBoundingClientRect().width > 0)
         .sort((one, other) => one.getBoundingClientRect().left - other.getBoundingClientRect().left)
@@ -71,7 +71,7 @@ export class Editors {
 
   /** The editor of a file, named by the end of its path. */
   of(name: string): Locator {
-    return this.page
+    return this.#page
       .locator(`.editor-group-container .monaco-editor[data-uri$="/${encodeURI(name)}"]`)
       .filter({ visible: true })
       .first();
@@ -102,30 +102,30 @@ export class Editors {
   async place(name: string, where: 'end' | number = 'end'): Promise<void> {
     const editor = this.of(name);
     const { width, height } = (await editor.boundingBox()) ?? { width: 0, height: 0 };
-    await restMouse(this.page);
+    await restMouse(this.#page);
     // Far from what can be clicked: lenses, numbers of lines, bars to scroll with.
     await editor.click({ position: { x: width * 0.7, y: height * 0.45 } });
     if (where === 'end') {
-      await this.page.keyboard.press('Control+End');
+      await this.#page.keyboard.press('Control+End');
       return;
     }
-    await this.page.keyboard.press('Control+Home');
+    await this.#page.keyboard.press('Control+Home');
     for (let line = 1; line < where; line += 1) {
-      await this.page.keyboard.press('ArrowDown');
+      await this.#page.keyboard.press('ArrowDown');
     }
-    await this.page.keyboard.press('End');
+    await this.#page.keyboard.press('End');
   }
 
   /** Clicks into a file, at its end or that of a line counted from 1, and types. */
   async type(name: string, text: string, where: 'end' | number = 'end'): Promise<void> {
     await this.place(name, where);
-    await this.page.keyboard.type(text);
+    await this.#page.keyboard.type(text);
   }
 
   /** Clicks a lens (the small words above a line) of a file. */
   async lens(name: string, title: string | RegExp): Promise<void> {
     await press(this.of(name).locator('.codelens-decoration a').filter({ hasText: title }).first());
-    await restMouse(this.page);
+    await restMouse(this.#page);
   }
 
   /** The words of all lenses that can be seen, from above. */
@@ -136,7 +136,7 @@ export class Editors {
 
   /** Saves the file that has the focus. */
   async save(): Promise<void> {
-    await this.page.keyboard.press('Control+s');
+    await this.#page.keyboard.press('Control+s');
     await until('it is saved', async () =>
       (await this.tabs()).every((tab) => !tab.active || !tab.dirty),
     );

@@ -11,29 +11,31 @@ export interface Message {
 
 /** What {@link Workbench.notifications} gives. */
 export class Notifications {
-  private readonly page: Page;
+  readonly #page: Page;
 
   constructor(page: Page) {
-    this.page = page;
+    this.#page = page;
   }
 
   /** Those that are shown now, the newest first. */
   async all(): Promise<Message[]> {
-    return this.page.locator('.notifications-toasts .notification-list-item').evaluateAll((items) =>
-      items.map((item) => ({
-        text: item.querySelector('.notification-list-item-message')?.textContent ?? '',
-        buttons: [
-          ...item.querySelectorAll('.notification-list-item-buttons-container .monaco-button'),
-        ]
-          .map((button) => button.textContent)
-          .filter((text) => text !== ''),
-      })),
-    );
+    return this.#page
+      .locator('.notifications-toasts .notification-list-item')
+      .evaluateAll((items) =>
+        items.map((item) => ({
+          text: item.querySelector('.notification-list-item-message')?.textContent ?? '',
+          buttons: [
+            ...item.querySelectorAll('.notification-list-item-buttons-container .monaco-button'),
+          ]
+            .map((button) => button.textContent)
+            .filter((text) => text !== ''),
+        })),
+      );
   }
 
   /** The first that has this in its text. */
   with(text: string | RegExp): Locator {
-    return this.page
+    return this.#page
       .locator(
         '.notifications-toasts .notification-list-item, .notifications-center .notification-list-item',
       )
@@ -51,7 +53,7 @@ export class Notifications {
   /** Clicks a button of a message. */
   async answer(text: string | RegExp, button: string): Promise<void> {
     await press(this.with(text).getByRole('button', { name: button, exact: true }));
-    await restMouse(this.page);
+    await restMouse(this.#page);
   }
 
   /** Puts a message away. */
@@ -59,7 +61,7 @@ export class Notifications {
     const item = this.with(text);
     await item.hover();
     await item.locator('.codicon-notifications-clear').click();
-    await restMouse(this.page);
+    await restMouse(this.#page);
   }
 }
 

@@ -13,18 +13,18 @@ export interface Item {
 
 /** What {@link Workbench.quickPick} gives. */
 export class QuickInput {
-  private readonly page: Page;
+  readonly #page: Page;
   /** The whole of it. */
   readonly widget: Locator;
   /** The field. */
   readonly field: Locator;
-  private readonly rows: Locator;
+  readonly #rows: Locator;
 
   constructor(page: Page) {
-    this.page = page;
+    this.#page = page;
     this.widget = page.locator('.quick-input-widget');
     this.field = this.widget.locator('.quick-input-box input');
-    this.rows = this.widget.locator('.quick-input-list .monaco-list-row');
+    this.#rows = this.widget.locator('.quick-input-list .monaco-list-row');
   }
 
   /** Whether it is open now. */
@@ -52,7 +52,7 @@ export class QuickInput {
   /** The rows, as far as they can be seen without scrolling. */
   async items(): Promise<Item[]> {
     await this.opened();
-    return this.rows.evaluateAll((rows) => {
+    return this.#rows.evaluateAll((rows) => {
       const text = (row: Element, part: string): string =>
         (row.querySelector(part)?.textContent ?? '').replaceAll('\u00a0', ' ').trim();
       return rows
@@ -69,18 +69,18 @@ export class QuickInput {
   item(label: string): Locator {
     const escaped = label.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s');
     const hasText = new RegExp(`^\\s*${escaped}\\s*$`);
-    const name = this.page.locator('.quick-input-list-label .label-name', { hasText });
-    return this.rows.filter({ has: name }).first();
+    const name = this.#page.locator('.quick-input-list-label .label-name', { hasText });
+    return this.#rows.filter({ has: name }).first();
   }
 
   /** Clicks the row with this label, again where the list does not take it: one may be too quick. */
   async choose(label: string): Promise<void> {
-    await this.take(`"${label}" is taken`, () => press(this.item(label)));
+    await this.#take(`"${label}" is taken`, () => press(this.item(label)));
   }
 
   /** Presses Enter until the list takes it. */
   async accept(): Promise<void> {
-    await this.take('Enter is taken', () => this.page.keyboard.press('Enter'));
+    await this.#take('Enter is taken', () => this.#page.keyboard.press('Enter'));
   }
 
   /**
@@ -101,15 +101,15 @@ export class QuickInput {
         );
     });
     await this.choose(label);
-    await restMouse(this.page);
+    await restMouse(this.#page);
   }
 
-  private async take(what: string, act: () => Promise<void>): Promise<void> {
+  async #take(what: string, act: () => Promise<void>): Promise<void> {
     await this.opened();
-    const before = await this.shows();
+    const before = await this.#shows();
     await until(what, async () => {
       await act();
-      return until('the list is another', async () => (await this.shows()) !== before, 1).then(
+      return until('the list is another', async () => (await this.#shows()) !== before, 1).then(
         () => true,
         () => false,
       );
@@ -117,8 +117,8 @@ export class QuickInput {
   }
 
   /** All that it shows, as one text; null where it is closed. */
-  private async shows(): Promise<string | null> {
-    return this.page.evaluate(() => {
+  async #shows(): Promise<string | null> {
+    return this.#page.evaluate(() => {
       const widget = document.querySelector<HTMLElement>('.quick-input-widget');
       return widget?.offsetParent ? widget.innerText : null;
     });

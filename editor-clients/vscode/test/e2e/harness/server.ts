@@ -73,16 +73,16 @@ export class CodeServer {
   readonly home: string;
   /** What {@link family} knows its processes by. */
   readonly mark = randomUUID();
-  private readonly root: string;
-  private readonly options: ServerOptions;
-  private child: ChildProcess | undefined;
-  private port = 0;
+  readonly #root: string;
+  readonly #options: ServerOptions;
+  #child: ChildProcess | undefined;
+  #port = 0;
 
   private constructor(options: ServerOptions) {
-    this.options = options;
-    this.root = mkdtempSync(join(tmpdir(), 'acp-vscode-'));
-    this.home = join(this.root, 'home');
-    this.folder = join(this.root, 'project');
+    this.#options = options;
+    this.#root = mkdtempSync(join(tmpdir(), 'acp-vscode-'));
+    this.home = join(this.#root, 'home');
+    this.folder = join(this.#root, 'project');
     mkdirSync(this.home);
     mkdirSync(this.folder);
   }
@@ -91,7 +91,7 @@ export class CodeServer {
   static async start(options: ServerOptions = {}): Promise<CodeServer> {
     const server = new CodeServer(options);
     try {
-      await server.start();
+      await server.#start();
     } catch (error) {
       await server.stop();
       throw error;
@@ -101,17 +101,17 @@ export class CodeServer {
 
   /** What the browser opens. */
   get url(): string {
-    return `http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`;
+    return `http://127.0.0.1:${this.#port}/?folder=${encodeURIComponent(this.folder)}`;
   }
 
   /** Where VS Code and the extension write their logs. */
   get logs(): string {
-    return join(this.userData, 'logs');
+    return join(this.#userData, 'logs');
   }
 
   /** The folder in which extensions may keep files for this user. */
   get globalStorage(): string {
-    return join(this.userData, 'User/globalStorage');
+    return join(this.#userData, 'User/globalStorage');
   }
 
   /** The processes it has started, those only whose command line has this in it. */
@@ -121,10 +121,10 @@ export class CodeServer {
 
   /** Writes the user's settings; an open window takes them up. */
   configure(settings: Record<string, unknown>): void {
-    const all = { ...SETTINGS, ...this.options.settings, ...settings };
+    const all = { ...SETTINGS, ...this.#options.settings, ...settings };
     // What is of the machine is read from one of these files only, what is of the user from the other.
     for (const scope of ['User', 'Machine']) {
-      const folder = join(this.userData, scope);
+      const folder = join(this.#userData, scope);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, 'settings.json'), JSON.stringify(all, undefined, 2));
     }
@@ -132,51 +132,51 @@ export class CodeServer {
 
   /** Ends it. Whatever it has started must end as well: an error tells what did not. */
   async stop(): Promise<void> {
-    this.child?.kill('SIGTERM');
+    this.#child?.kill('SIGTERM');
     try {
       await untilGone(this.mark, 10);
     } finally {
-      rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
+      rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
     }
   }
 
-  private get userData(): string {
-    return join(this.root, 'user-data');
+  get #userData(): string {
+    return join(this.#root, 'user-data');
   }
 
-  private async start(): Promise<void> {
-    for (const [name, text] of Object.entries(this.options.files ?? {})) {
+  async #start(): Promise<void> {
+    for (const [name, text] of Object.entries(this.#options.files ?? {})) {
       const path = join(this.folder, name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
     }
-    const asked = this.options.trust === 'asked';
+    const asked = this.#options.trust === 'asked';
     this.configure(asked ? { 'security.workspace.trust.enabled': true } : {});
-    const keys = join(this.userData, 'User/keybindings.json');
-    writeFileSync(keys, JSON.stringify(this.options.keybindings ?? []));
-    const installed = join(this.root, 'extensions');
-    if (this.options.installed === false) {
+    const keys = join(this.#userData, 'User/keybindings.json');
+    writeFileSync(keys, JSON.stringify(this.#options.keybindings ?? []));
+    const installed = join(this.#root, 'extensions');
+    if (this.#options.installed === false) {
       mkdirSync(installed);
     } else {
       extensions ??= unpacked();
       cpSync(await extensions, installed, { recursive: true });
     }
-    this.child = spawn(
+    this.#child = spawn(
       process.execPath,
       [
         CODE_SERVER,
-        ...['--user-data-dir', this.userData, '--extensions-dir', installed],
+        ...['--user-data-dir', this.#userData, '--extensions-dir', installed],
         ...['--auth', 'none', '--bind-addr', '127.0.0.1:0'],
         ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
         ...(asked ? [] : ['--disable-workspace-trust']),
       ],
       {
-        env: environment({ HOME: this.home, [MARK]: this.mark, ...this.options.env }),
+        env: environment({ HOME: this.home, [MARK]: this.mark, ...this.#options.env }),
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
     let output = '';
-    for (const stream of [this.child.stdout, this.child.stderr]) {
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
     }
     const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
@@ -185,7 +185,7 @@ export class CodeServer {
     } catch (error) {
       throw new Error(`code-server did not start:\n${output}`, { cause: error });
     }
-    this.port = Number(address.exec(output)?.[1]);
+    this.#port = Number(address.exec(output)?.[1]);
   }
 }
 

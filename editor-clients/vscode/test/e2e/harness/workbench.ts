@@ -44,14 +44,14 @@ export class Workbench {
   static async open(server: CodeServer, page: Page): Promise<Workbench> {
     const workbench = new Workbench(server, page);
     await page.goto(server.url);
-    await workbench.ready();
+    await workbench.#ready();
     return workbench;
   }
 
   /** Loads the window anew, as F5 in a browser does. */
   async reload(): Promise<void> {
     await this.page.reload();
-    await this.ready();
+    await this.#ready();
   }
 
   /**
@@ -153,7 +153,7 @@ export class Workbench {
     return (await Promise.all(texts)).join('');
   }
 
-  private async ready(): Promise<void> {
+  async #ready(): Promise<void> {
     await this.page.locator('.monaco-workbench').waitFor({ timeout: 30_000 });
     await this.page.locator('.statusbar-item').first().waitFor();
     await this.page.locator('.explorer-viewlet, .pane-body').first().waitFor();
