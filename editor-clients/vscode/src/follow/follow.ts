@@ -53,12 +53,7 @@ export class Follow implements Disposable {
   #busy = 0;
 
   /** Before the sidecar's first start. */
-  constructor(
-    sidecar: Sidecar,
-    sessions: Sessions,
-    marks: Marks,
-    chatHasFocus: () => boolean = () => false,
-  ) {
+  constructor(sidecar: Sidecar, sessions: Sessions, marks: Marks, chatHasFocus: () => boolean) {
     this.#sessions = sessions;
     this.#marks = marks;
     this.#chatHasFocus = chatHasFocus;

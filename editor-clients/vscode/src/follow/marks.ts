@@ -9,6 +9,7 @@ import {
   workspace,
 } from 'vscode';
 
+import type { Seen } from './scrolling.ts';
 import { agentDoes, lineAfter } from './words.ts';
 
 /** Where an agent is: `line` counts from 0, null where it named none. */
@@ -123,7 +124,7 @@ function hasLine(mark: Mark): boolean {
 }
 
 /** The lines of an editor that are on the screen, from 0; null before it was drawn. */
-export function seen(editor: TextEditor): { first: number; last: number } | null {
+export function seen(editor: TextEditor): Seen | null {
   const ranges: readonly Range[] = editor.visibleRanges;
   const [first, last] = [ranges[0], ranges.at(-1)];
   return first && last ? { first: first.start.line, last: last.end.line } : null;

@@ -17,7 +17,7 @@ export function registerFollow(
   extensionUri: Uri,
   sidecar: Sidecar,
   sessions: Sessions,
-  chatHasFocus: () => boolean = () => false,
+  chatHasFocus: () => boolean,
 ): { dispose(): unknown }[] {
   const marks = new Marks(extensionUri);
   const follow = new Follow(sidecar, sessions, marks, chatHasFocus);

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 import {
   commands,
   type Disposable,
@@ -9,14 +11,11 @@ import {
   workspace,
 } from 'vscode';
 
-import { basename } from 'node:path';
-
 import { inTurn } from './follow.ts';
 import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { visible } from '../visible.ts';
-import { withoutIcons } from '../visible.ts';
+import { visible, withoutIcons } from '../visible.ts';
 import { showError } from '../failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -38,7 +38,7 @@ export class Doctor implements Disposable {
     const launch = this.#parts.launch();
     if (!launch) {
       void window.showWarningMessage(
-        'The doctor needs the sidecar, and no Python that has it was found yet.',
+        'The doctor needs the sidecar, and no Python that has it was found yet. "ACP: Make an Environment for the Sidecar" installs it.',
       );
       return;
     }
