@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Interpreter, type Python, probe, pythonsOnPath } from './python.ts';
+import { type Interpreter, type Probe, type Python, probe, pythonsOnPath } from './python.ts';
 
 /** How the sidecar is started. */
 export interface Launch {
@@ -116,17 +116,15 @@ function missing(base: Python, wheel: Wheel): Found {
   };
 }
 
-function noPython(answers: Awaited<ReturnType<typeof probe>>[]): string {
-  const old = answers.flatMap((answer) =>
-    !answer.ok && /is (older than )?Python/.test(answer.reason) ? [answer.reason] : [],
-  );
+function noPython(answers: Probe[]): string {
+  const [old] = answers.flatMap((answer) => (!answer.ok && answer.old ? [answer.reason] : []));
   const how =
     process.platform === 'win32'
       ? 'Install it from python.org or the Microsoft Store'
       : process.platform === 'darwin'
         ? 'Install it from python.org or with "brew install python"'
         : 'Install it with your package manager (Debian, Ubuntu: "apt install python3 python3-venv")';
-  const seen = old[0] ? ` ${old[0]}` : '';
+  const seen = old ? ` ${old}` : '';
   return `No Python 3.11 or newer was found on PATH.${seen} ${how}, then restart the sidecar; or name one in the setting acp.pythonPath.`;
 }
 

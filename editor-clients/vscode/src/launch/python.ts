@@ -23,7 +23,8 @@ export interface Python {
   makesEnvironments: boolean;
 }
 
-export type Probe = { ok: true; python: Python } | { ok: false; reason: string };
+/** What came of asking; `old` is one that is too old for the sidecar. */
+export type Probe = { ok: true; python: Python } | { ok: false; reason: string; old?: true };
 
 /** The oldest Python that the sidecar runs in. */
 const OLDEST: readonly [number, number] = [3, 11];
@@ -158,11 +159,11 @@ export function readAnswer(
   if (answer) {
     const python = { interpreter, ...answer };
     return isOld(python.version)
-      ? { ok: false, reason: tooOld(interpreter, python.version.join('.')) }
+      ? { ok: false, reason: tooOld(interpreter, python.version.join('.')), old: true }
       : { ok: true, python };
   }
   if (/unknown option:? -P/i.test(err)) {
-    return { ok: false, reason: tooOld(interpreter, null) };
+    return { ok: false, reason: tooOld(interpreter, null), old: true };
   }
   const last = err.trim().split('\n').at(-1)?.trim();
   const said = last ? ` It says: ${last}` : '';

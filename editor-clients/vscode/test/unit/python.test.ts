@@ -69,6 +69,7 @@ test('a Python that does not know -P is too old', () => {
   assert.deepEqual(answer, {
     ok: false,
     reason: '/usr/bin/python3 is older than Python 3.11, which is needed.',
+    old: true,
   });
 });
 
