@@ -159,7 +159,7 @@ function lead(anchor: HTMLAnchorElement, href: string, actions: TextActions): vo
   const place = linkedPath(href);
   if (place) {
     leadToPath(anchor, place, actions);
-  } else if (/^(?:https?|mailto):/iu.test(href)) {
+  } else if (/^https?:/iu.test(href)) {
     anchor.href = href;
     anchor.title = visible(href);
     press(anchor, () => actions.openLink(href));

@@ -272,11 +272,7 @@ export class Transcript {
       terminal: (id) => conversation.terminalOf(id),
       movedAt: () => this.#list.movedAt(key),
       announce: (text) => this.#announce(text),
-      openLink: (href) => {
-        if (sessionId !== null) {
-          this.#send({ type: 'openLink', sessionId, href });
-        }
-      },
+      openLink: (href) => this.#send({ type: 'openLink', href }),
       openPath: ({ path, line }) => {
         if (sessionId !== null) {
           this.#send({ type: 'openPath', sessionId, path, line });

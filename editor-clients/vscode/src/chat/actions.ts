@@ -84,7 +84,8 @@ export class Actions {
           this.#opening.diff(it, message.toolCallId, message.index),
         );
       case 'openLink':
-        return this.#with(message, (it) => this.#opening.link(it, message.href));
+        // VS Code asks whether the user trusts it.
+        return env.openExternal(Uri.parse(message.href));
       case 'copy':
         return env.clipboard.writeText(message.text);
       case 'complete':

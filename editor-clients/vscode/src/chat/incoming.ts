@@ -44,7 +44,7 @@ const MESSAGES: Record<FromChat['type'], Check> = {
   previewQuestion: shape({ requestId: text }),
   openPath: shape({ ...session, path: text, line: optional(count) }),
   openDiff: shape({ ...session, toolCallId: text, index: count }),
-  openLink: shape({ ...session, href: text }),
+  openLink: shape({ href: (value) => text(value) && /^https?:/iu.test(String(value)) }),
   copy: shape({ text }),
   complete: shape({ id: count, sessionId: optional(text), text, cursor: count }),
   openTerminal: shape({ ...session, terminalId: text }),

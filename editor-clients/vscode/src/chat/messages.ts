@@ -125,7 +125,8 @@ export type FromChat =
   | { type: 'previewQuestion'; requestId: string }
   | { type: 'openPath'; sessionId: string; path: string; line: number | null }
   | { type: 'openDiff'; sessionId: string; toolCallId: string; index: number }
-  | { type: 'openLink'; sessionId: string; href: string }
+  /** Only addresses of the web. */
+  | { type: 'openLink'; href: string }
   | { type: 'copy'; text: string }
   | { type: 'complete'; id: number; sessionId: string | null; text: string; cursor: number }
   | { type: 'openTerminal'; sessionId: string; terminalId: string }

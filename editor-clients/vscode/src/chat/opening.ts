@@ -3,7 +3,6 @@ import { isAbsolute, join, normalize } from 'node:path';
 import {
   commands,
   type Disposable,
-  env,
   FileType,
   Selection,
   type TextDocumentContentProvider,
@@ -80,19 +79,6 @@ export class Opening implements TextDocumentContentProvider, Disposable {
     );
   }
 
-  /** Only addresses of the web; VS Code asks whether the user trusts them. */
-  async link(session: Session, href: string): Promise<void> {
-    const uri = Uri.parse(href);
-    if (uri.scheme === 'http' || uri.scheme === 'https') {
-      await env.openExternal(uri);
-    } else if (uri.scheme === 'file' || /^[^:]*$/u.test(href)) {
-      const [path, line] = withoutLine(uri.scheme === 'file' ? uri.fsPath : href);
-      await this.path(session, path, line);
-    } else {
-      void window.showWarningMessage(`Links to ${uri.scheme}: are not opened: ${visible(href)}`);
-    }
-  }
-
   provideTextDocumentContent(uri: Uri): string {
     const asked = JSON.parse(uri.query) as Record<string, unknown>;
     const session = this.#sessions.get(String(asked.sessionId));
@@ -107,20 +93,6 @@ export class Opening implements TextDocumentContentProvider, Disposable {
 
 function absolute(path: string, cwd: string): string {
   return normalize(isAbsolute(path) ? path : join(cwd, path));
-}
-
-function withoutLine(path: string): [string, number | null] {
-  const found = /^(?<name>.+?)(?:#L|:)(?<line>\d+)(?:[-:].*)?$/u.exec(path);
-  const name = found?.groups?.name;
-  return name ? [decode(name), Number(found.groups?.line)] : [decode(path), null];
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 function diffOf(session: Session, toolCallId: string, index: number) {
