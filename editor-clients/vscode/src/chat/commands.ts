@@ -38,7 +38,7 @@ export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposab
       const chosen = await window.showQuickPick(
         sessions.all().map((session) => ({
           label: rowText(chat.titleOf(session)),
-          description: [session.agent, STATUS[session.status?.status ?? '']]
+          description: [rowText(session.agent), STATUS[session.status?.status ?? '']]
             .filter(Boolean)
             .join(' · '),
           session,

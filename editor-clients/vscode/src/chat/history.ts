@@ -63,7 +63,8 @@ export async function chooseAgent(
   }
   const first = sessions.active?.agent;
   const sorted = first && names.includes(first) ? [...new Set([first, ...names])] : names;
-  return (await window.showQuickPick(sorted, { placeHolder })) ?? null;
+  const rows = sorted.map((name) => ({ label: rowText(name), name }));
+  return (await window.showQuickPick(rows, { placeHolder }))?.name ?? null;
 }
 
 class History {

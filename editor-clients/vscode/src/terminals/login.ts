@@ -11,15 +11,13 @@ import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 
 import type { Asking } from '../questions/asking.ts';
 import type { Elicitations } from '../questions/elicitation.ts';
+import { pickAgent } from '../launch/agents.ts';
 import { loginShell } from './login_shell.ts';
-import type { OpenTerminal, ListedAgent } from '../protocol.ts';
+import type { OpenTerminal } from '../protocol.ts';
 import type { Questions } from '../questions/questions.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { rowText, visible } from '../visible.ts';
+import { visible } from '../visible.ts';
 import { showError } from '../failure.ts';
-
-/** How long to wait for a sidecar that starts. */
-const START_MS = 15_000;
 
 /** Logging in to an agent and out of it. Nothing that is typed for it is kept or logged. */
 export class Login implements Disposable {
@@ -98,26 +96,7 @@ export class Login implements Disposable {
   }
 
   async #choose(title: string): Promise<string | null> {
-    try {
-      const agents = async () => {
-        await this.#sidecar.whenRunning(START_MS);
-        return this.#sidecar.command<ListedAgent[]>('acp.agent.list');
-      };
-      const rows = agents().then((all) =>
-        all
-          .filter(({ problem }) => problem === undefined)
-          .map(({ name, command }) => ({
-            label: rowText(name),
-            description: rowText(command ?? ''),
-            name,
-          })),
-      );
-      const chosen = await window.showQuickPick(rows, { title, ignoreFocusOut: true });
-      return chosen?.name ?? null;
-    } catch (error) {
-      void showError(error);
-      return null;
-    }
+    return pickAgent(this.#sidecar, title, ({ problem }) => !problem);
   }
 }
 
