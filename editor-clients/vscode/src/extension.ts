@@ -78,7 +78,7 @@ export function activate(context: ExtensionContext): void {
     new Trace(service),
     tellSettings(sidecar, () => agents.refresh()),
     registerRestartAgent(sidecar),
-    registerTryDemo(sidecar, sessions),
+    registerTryDemo(sidecar, chat.starting),
     registerWalkthrough(context),
   );
   // Activation does not wait for it.

@@ -2,7 +2,7 @@ import { commands, type Disposable, ProgressLocation, window, workspace } from '
 
 import { pickAgent } from './agents.ts';
 import { userSettings } from '../settings.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Starting } from '../chat/starting.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { showError } from '../failure.ts';
 
@@ -52,16 +52,15 @@ export function registerRestartAgent(sidecar: Sidecar): Disposable {
 }
 
 /** `ACP: Try the Demo Agent`: the chat, with a session of the agent that comes along. */
-export function registerTryDemo(sidecar: Sidecar, sessions: Sessions): Disposable {
+export function registerTryDemo(sidecar: Sidecar, starting: Starting): Disposable {
   return commands.registerCommand('acp.tryDemo', async () => {
     await commands.executeCommand('acp.openChat');
-    const cwd = workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri.fsPath;
     // The chat says what is missing.
-    if (cwd === undefined || !sidecar.running) {
+    if (!sidecar.running) {
       return;
     }
     try {
-      await sessions.start('demo', cwd);
+      await starting.start('demo');
       // What the user types next is the prompt.
       await commands.executeCommand('acp.openChat');
     } catch (error) {

@@ -133,15 +133,6 @@ export class Sessions implements Disposable {
     }
   }
 
-  /** Starts a session. Throws the sidecar's error. */
-  async start(agent: string | null, cwd: string): Promise<Session> {
-    const opened = await this.#sidecar.command<OpenedSession>('acp.session.new', {
-      ...(agent ? { agent } : {}),
-      cwd,
-    });
-    return this.opened(opened, cwd);
-  }
-
   /**
    * Takes in what `acp.session.new`, `.load`, `.resume` or `.fork` has answered.
    *
