@@ -47,7 +47,8 @@ export function rowText(text: string): string {
 
 /** The text, or its beginning with an ellipsis. */
 export function shortened(text: string, most: number): string {
-  const characters = Array.from(text);
+  // A character is two units at most: of a text of megabytes the rest is not looked at.
+  const characters = Array.from(text.slice(0, 2 * most + 2));
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 

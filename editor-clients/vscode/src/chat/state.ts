@@ -1,6 +1,7 @@
 import type { EntryBlock } from '../protocol.ts';
 import { waitingIn } from '../review/changes.ts';
 import type { Session } from '../sessions/sessions.ts';
+import { shortened } from '../visible.ts';
 import type { ChatNews, SessionView, SidecarView } from './messages.ts';
 
 /** What the chat's state is made of. */
@@ -65,8 +66,7 @@ function firstPrompt(blocks: Iterable<EntryBlock>): string | null {
         .replace(/\s+/gu, ' ')
         .trim();
       if (text) {
-        const short = text.slice(0, TITLE_LENGTH).replace(/[\uD800-\uDBFF]$/u, '');
-        return short === text ? text : `${short.trimEnd()}…`;
+        return shortened(text, TITLE_LENGTH);
       }
     }
   }

@@ -1,6 +1,7 @@
 /** What a checkpoint is called, and what going back to it would do. */
 
 import type { CheckpointPreview } from '../protocol.ts';
+import { shortened } from '../visible.ts';
 import { files } from './outcome.ts';
 
 /** Files that are named; of more there is a count. */
@@ -14,8 +15,7 @@ const VERBS = { modified: 'Change', created: 'Bring back', deleted: 'Delete' } a
 /** The first line of a prompt. */
 export function checkpointLabel(label: string): string {
   const line = label.trim().split(/\s*[\r\n]/)[0] ?? '';
-  const shown = line.length > MOST ? `${line.slice(0, MOST)}…` : line;
-  return shown || 'A prompt without words';
+  return shortened(line, MOST) || 'A prompt without words';
 }
 
 /** Whether going back to it would do anything. */

@@ -1,6 +1,8 @@
 /** How a hunk is drawn in an editor, and on which lines. */
 
+import { shortened } from '../visible.ts';
 import type { Place } from './changes.ts';
+import { splitLines } from './markdown.ts';
 
 /**
  * `created` are lines of a file that is new as a whole, `deletedAbove` and `deletedBelow` the
@@ -68,20 +70,13 @@ function between({ kind }: Place, isBelow: boolean): Look {
 
 /** What stands behind the lines of a proposed hunk. */
 export function proposal(place: Place): string {
-  const lines = (place.text ?? '').split(/\r\n|\n|\r/);
-  if (lines.at(-1) === '') {
-    lines.pop();
-  }
+  const lines = splitLines(place.text ?? '');
   const [first] = lines;
   if (first === undefined) {
     return '✕ would be removed';
   }
   const more = lines.length > 1 ? ` … (+${lines.length} lines)` : '';
-  return `➜ ${shortened(first.trim())}${more}`;
-}
-
-function shortened(line: string): string {
-  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+  return `➜ ${shortened(first.trim(), 100)}${more}`;
 }
 
 const SHAPES = {

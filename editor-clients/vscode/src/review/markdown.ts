@@ -1,5 +1,7 @@
 /** Text of agents and files as Markdown in which nothing of it has a meaning. */
 
+import { shortened } from '../visible.ts';
+
 /** Lines of an old text that a hover shows. */
 const MOST_LINES = 20;
 const MOST_COLUMNS = 400;
@@ -21,13 +23,9 @@ export function words(text: string): string {
 
 /** Lines as they are shown in a hover: not all of very many, not all of a very long one. */
 export function excerpt(lines: readonly string[]): string {
-  const shown = lines.slice(0, MOST_LINES).map(cut);
+  const shown = lines.slice(0, MOST_LINES).map((line) => shortened(line, MOST_COLUMNS));
   const more = lines.length - shown.length;
   return [...shown, ...(more > 0 ? [`… ${more} more`] : [])].join('\n');
-}
-
-function cut(line: string): string {
-  return line.length > MOST_COLUMNS ? `${line.slice(0, MOST_COLUMNS)}…` : line;
 }
 
 /** The lines of a text, which end as in LSP. The empty one behind the last end is none. */

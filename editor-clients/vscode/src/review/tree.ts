@@ -3,7 +3,7 @@
 import { basename } from 'node:path/posix';
 
 import type { FileChange } from '../protocol.ts';
-import { unhidden } from '../visible.ts';
+import { shortened, unhidden } from '../visible.ts';
 import {
   counts,
   isOnlyProposed,
@@ -155,8 +155,7 @@ function hunkText(place: Place, old: readonly string[], now: readonly string[]):
   const lines = place.proposed || place.kind !== 'deleted' ? [...now, ...old] : old;
   const telling = (lines.find((line) => line.trim() !== '') ?? '').trim().replace(/\s+/g, ' ');
   // A line that shows less than it has would be kept or reverted unseen.
-  const shown = unhidden(telling);
-  return shown.length > 120 ? `${shown.slice(0, 120)}…` : shown || 'blank lines';
+  return shortened(unhidden(telling), 120) || 'blank lines';
 }
 
 /** What stands behind a hunk's label. */

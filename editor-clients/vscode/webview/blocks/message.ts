@@ -1,4 +1,5 @@
 import type { ContentBlock, MessageBlock } from '../../src/protocol.ts';
+import { shortened } from '../../src/visible.ts';
 import { element, icon, Part } from '../element.ts';
 import { Markdown } from '../markdown.ts';
 import { visible } from '../visible.ts';
@@ -122,5 +123,5 @@ export function cut(block: { truncated?: boolean }): HTMLElement | null {
 /** The first words of a text, in one line. */
 export function beginning(text: string, most = 120): string {
   const line = text.trimStart().split('\n')[0]?.trim() ?? '';
-  return visible(line.length > most ? `${line.slice(0, most)}…` : line);
+  return visible(shortened(line, most));
 }

@@ -88,7 +88,7 @@ test('conflicts and problems are told as what was not done', () => {
 test('a checkpoint is called like the first line of its prompt', () => {
   assert.equal(checkpointLabel('\n fix it \n\nplease'), 'fix it');
   assert.equal(checkpointLabel(''), 'A prompt without words');
-  assert.equal(checkpointLabel('a'.repeat(100)), `${'a'.repeat(60)}…`);
+  assert.equal(checkpointLabel('a'.repeat(100)), `${'a'.repeat(59)}…`);
 });
 
 test('before a restore each file is named with what happens to it, many are counted', () => {
