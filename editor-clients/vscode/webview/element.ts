@@ -86,8 +86,3 @@ export class Part<T> {
     }
   }
 }
-
-/** The last part of a path, for a name. */
-export function basename(path: string): string {
-  return path.split(/[\\/]/u).filter(Boolean).at(-1) ?? path;
-}

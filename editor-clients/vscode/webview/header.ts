@@ -1,7 +1,8 @@
 import type { ChatState, FromChat, SessionView } from '../src/chat/messages.ts';
 import type { Usage } from '../src/protocol.ts';
-import { basename, element, icon, iconButton, Part } from './element.ts';
+import { element, icon, iconButton, Part } from './element.ts';
 import { showMenu } from './menu.ts';
+import { basename } from './paths.ts';
 import { usageText } from './usage.ts';
 import { visible } from './visible.ts';
 

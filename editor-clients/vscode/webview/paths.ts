@@ -53,3 +53,8 @@ export function shortPath(path: string, cwd: string | null): string {
   const folder = /[\\/]$/u.test(cwd) ? cwd : `${cwd}${cwd.includes('\\') ? '\\' : '/'}`;
   return path.startsWith(folder) && path.length > folder.length ? path.slice(folder.length) : path;
 }
+
+/** The last part of a path, for a name. */
+export function basename(path: string): string {
+  return path.split(/[\\/]/u).filter(Boolean).at(-1) ?? path;
+}

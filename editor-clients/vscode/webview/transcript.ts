@@ -24,7 +24,7 @@ export class Transcript {
   readonly #list: List;
   readonly #find: Find;
   readonly #down: HTMLButtonElement;
-  readonly #live = element('div', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
+  readonly #live = element('div', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
   readonly #conversations = new Map<string | null, Conversation>();
   /** Rows to draw anew with the next frame. */
   readonly #dirty = new Set<string>();

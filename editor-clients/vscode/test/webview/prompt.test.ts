@@ -245,7 +245,7 @@ test('the arrow up brings back the last prompt into an empty field alone', async
 test('the end of a turn elsewhere and a new question are told to who cannot see them', async () => {
   const chat = await chats.open();
   const other = { ...SESSION, sessionId: 't', title: 'Tests' };
-  const told = chat.page.locator('.unseen[role="status"]');
+  const told = chat.page.locator('#chat > .unseen');
   await chat.state({}, { sessions: [SESSION, { ...other, status: 'running' }] });
   await chat.state({}, { sessions: [SESSION, other] });
   assert.equal(await told.textContent(), 'demo has finished in “Tests”');

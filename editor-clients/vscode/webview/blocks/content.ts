@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../../src/protocol.ts';
-import { basename, element, icon } from '../element.ts';
+import { element, icon } from '../element.ts';
 import { codeBlock, pathLink } from '../markdown.ts';
-import { pathIn, shortPath } from '../paths.ts';
+import { basename, pathIn, shortPath } from '../paths.ts';
 import { visible } from '../visible.ts';
 import type { BlockContext } from './context.ts';
 import { fold } from './fold.ts';

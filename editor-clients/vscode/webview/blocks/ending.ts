@@ -35,7 +35,7 @@ export function working(): HTMLElement {
     element('span', { class: 'dot' }),
     element('span', { class: 'dot' }),
     element('span', { class: 'dot' }),
-    element('span', { class: 'sr-only', text: 'The agent is working' }),
+    element('span', { class: 'unseen', text: 'The agent is working' }),
   );
 }
 

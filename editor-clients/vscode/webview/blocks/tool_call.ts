@@ -1,7 +1,7 @@
 import type { ToolCallBlock, ToolCallContent } from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
 import { Markdown, pathLink } from '../markdown.ts';
-import { shortPath } from '../paths.ts';
+import { basename, shortPath } from '../paths.ts';
 import { visible } from '../visible.ts';
 import { attachment } from './content.ts';
 import type { BlockContext, BlockView } from './context.ts';
@@ -90,7 +90,7 @@ class ToolCallView implements BlockView<ToolCallBlock> {
     const said = closing(block, label);
     const places = block.locations
       .slice(0, 3)
-      .filter((it) => !block.title.includes(baseOf(it.path)));
+      .filter((it) => !block.title.includes(basename(it.path)));
     return [
       element(
         'span',
@@ -136,10 +136,6 @@ function status(block: ToolCallBlock): [string, string] {
 
 function closing(block: ToolCallBlock, label: string): string {
   return block.closedBy === 'sidecar' ? `${label}: the agent left it open` : label;
-}
-
-function baseOf(path: string): string {
-  return path.split(/[\\/]/u).at(-1) ?? path;
 }
 
 function hasBody(block: ToolCallBlock): boolean {
