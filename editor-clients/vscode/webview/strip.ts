@@ -1,6 +1,6 @@
 import type { ChatState, FromChat } from '../src/chat/messages.ts';
 import type { Elicitation, Question } from '../src/protocol.ts';
-import { Guard } from './blocks/guard.ts';
+import { Guard, TOO_SOON } from './blocks/guard.ts';
 import { element, icon, Part } from './element.ts';
 import { visible, visibleLines } from './visible.ts';
 
@@ -32,8 +32,7 @@ export class Strip {
       this.#said.replaceChildren();
       const guard = new Guard(
         () => this.#movedAt,
-        () =>
-          this.#said.replaceChildren('This has just come or moved here: look again, then press.'),
+        () => this.#said.replaceChildren(TOO_SOON),
       );
       return [
         ...own.map((question) => ownQuestion(question, send, guard)),

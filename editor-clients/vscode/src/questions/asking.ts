@@ -1,3 +1,5 @@
+import { Disposable } from 'vscode';
+
 import type { Elicitations } from './elicitation.ts';
 import { type Fact, facts, formInShort, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
@@ -56,7 +58,8 @@ export class Asking {
       title: 'Agents wait for you',
       placeholder: 'Choose what to look at. Nothing is answered by it.',
       rows: this.#rows(),
-      onDidChange: this.#questions.onDidChange,
+      onDidChange: (listener) =>
+        Disposable.from(this.#questions.onDidChange(listener), this.#forms.onDidChange(listener)),
       stillOpen: () => this.#rows().length > 0,
     });
     return typeof chosen === 'string' && this.#known(chosen) ? chosen : null;

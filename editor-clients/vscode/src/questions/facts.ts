@@ -2,7 +2,7 @@ import type { Elicitation, Question } from '../protocol.ts';
 import { shortened, visible, visibleLines, wrapped } from '../visible.ts';
 
 /** Characters that a row of a QuickPick has place for. */
-const ROW = 76;
+export const ROW = 76;
 /** Rows of one command; what is longer is shown in an editor as well. */
 const COMMAND_ROWS = 8;
 

@@ -1,7 +1,7 @@
 import { env, QuickInputButtons, type QuickPickItem, window } from 'vscode';
 
 import type { Elicitations } from './elicitation.ts';
-import { formInShort } from './facts.ts';
+import { formInShort, ROW } from './facts.ts';
 import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
@@ -9,7 +9,6 @@ import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from
 
 type Choice = { field: Field } | { copy: string } | { action: ElicitationAnswer['action'] };
 
-const ROW = 76;
 /** A form that does not fit comes again within this time. */
 const AGAIN_MS = 3000;
 

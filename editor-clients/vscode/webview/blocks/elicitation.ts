@@ -4,7 +4,7 @@ import { copyButton } from '../markdown.ts';
 import { visible, visibleLines } from '../visible.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { type Field, formFields } from './form.ts';
-import { Guard } from './guard.ts';
+import { Guard, TOO_SOON } from './guard.ts';
 
 /** Something the agent wants to know: a form, or a page to open. */
 export function elicitationView(
@@ -158,7 +158,7 @@ class ElicitationView implements BlockView<ElicitationBlock> {
   }
 
   #refused(): void {
-    this.#said.textContent = 'This has just come or moved here: look again, then press.';
+    this.#said.textContent = TOO_SOON;
     this.#context.announce(this.#said.textContent);
   }
 

@@ -1,6 +1,9 @@
 /** So long a button must have been where it is, or have had the focus, before it answers. */
 const GUARD_MS = 500;
 
+/** What to tell the user of a press that does not count. */
+export const TOO_SOON = 'This has just come or moved here: look again, then press.';
+
 /**
  * Keeps buttons from being pressed by chance: by a pointer that they came under, by a key that
  * was meant for what had the focus before. `shownAt` says since when they are where they are.

@@ -6,7 +6,7 @@ import { visible, visibleLines } from '../visible.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { questionDiff } from './diff.ts';
 import { jsonFold } from './fold.ts';
-import { Guard } from './guard.ts';
+import { Guard, TOO_SOON } from './guard.ts';
 import { commandLine } from './terminal.ts';
 
 const ICONS: Record<string, string> = {
@@ -164,7 +164,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   }
 
   #refused(): void {
-    this.#said.textContent = 'This has just come or moved here: look again, then press.';
+    this.#said.textContent = TOO_SOON;
     this.#context.announce(this.#said.textContent);
     clearTimeout(this.#waits);
     this.#waits = window.setTimeout(() => this.#said.replaceChildren(), 4000);
