@@ -1,4 +1,5 @@
 import type { ChatState } from '../src/chat/messages.ts';
+import { inTurn } from '../src/sessions/status.ts';
 import { element } from './element.ts';
 import { askedWords } from './strip.ts';
 
@@ -24,8 +25,7 @@ function news(before: ChatState, state: ChatState): string[] {
     .map((it) => askedWords(it, state));
   const ended = state.sessions.flatMap((session) => {
     const was = before.sessions.find((it) => it.sessionId === session.sessionId)?.status;
-    const worked = was === 'running' || was === 'requires_action';
-    if (!worked || session.status === 'running' || session.status === 'requires_action') {
+    if (!inTurn(was) || inTurn(session.status)) {
       return [];
     }
     if (session.sessionId === state.active && session.status !== 'dead') {

@@ -1,5 +1,6 @@
 import type { ChatState, FromChat, SessionView } from '../src/chat/messages.ts';
-import type { Usage } from '../src/protocol.ts';
+import type { SessionStatus, Usage } from '../src/protocol.ts';
+import { STATUS_WORDS } from '../src/sessions/status.ts';
 import { element, icon, iconButton, Part } from './element.ts';
 import { showMenu } from './menu.ts';
 import { basename } from './paths.ts';
@@ -8,20 +9,12 @@ import { visible } from './visible.ts';
 
 type Send = (message: FromChat) => void;
 
-const STATUS: Record<string, string> = {
-  idle: 'idle',
-  running: 'at work',
-  requires_action: 'waits for you',
-  closed: 'closed',
-  dead: 'the agent is gone',
-};
-
 interface Tab {
   sessionId: string;
   label: string;
   agent: string;
   folder: string;
-  status: string;
+  status: SessionStatus;
   questions: number;
   selected: boolean;
 }
@@ -78,7 +71,7 @@ export class Header {
 
   #tab(tab: Tab): HTMLElement {
     const asks = tab.questions > 0 ? `, ${tab.questions} waiting` : '';
-    const status = STATUS[tab.status] ?? tab.status;
+    const status = STATUS_WORDS[tab.status];
     return element(
       'div',
       { class: tab.selected ? 'tab selected' : 'tab', role: 'presentation' },

@@ -1,4 +1,5 @@
 import type { ChatState, FromChat, ToChat } from '../src/chat/messages.ts';
+import { inTurn } from '../src/sessions/status.ts';
 import { Announcer } from './announcing.ts';
 import { Empty, problem } from './empty.ts';
 import { element, Part } from './element.ts';
@@ -108,7 +109,7 @@ class Chat {
     this.#queue.show(active?.sessionId ?? '', active?.queue ?? []);
     this.#prompt.show({
       sessionId: active?.sessionId ?? null,
-      running: active?.status === 'running' || active?.status === 'requires_action',
+      running: inTurn(active?.status),
       sidecar:
         state.sidecar.state === 'running' || state.sidecar.state === 'starting'
           ? state.sidecar.state

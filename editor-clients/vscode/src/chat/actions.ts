@@ -2,6 +2,7 @@ import { commands, env, Uri, window, workspace } from 'vscode';
 
 import type { Completion, ContentBlock } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
+import { inTurn } from '../sessions/status.ts';
 import type { Draft, FromChat, ToChat } from './messages.ts';
 import { mention } from './mention.ts';
 import type { Opening } from './opening.ts';
@@ -133,8 +134,7 @@ export class Actions {
 
   /** Closes a session; asks where its agent is at work. */
   async close(session: Session): Promise<void> {
-    const status = session.status?.status;
-    if (status === 'running' || status === 'requires_action') {
+    if (inTurn(session.status?.status)) {
       const close = 'Close the Session';
       const chosen = await window.showWarningMessage(
         `${session.agent} is at work in this session.`,

@@ -4,14 +4,10 @@ import { showError } from '../failure.ts';
 import { chooseAgent, showHistory } from './history.ts';
 import { mention, type MentionedLines } from './mention.ts';
 import { rowText, visible } from '../visible.ts';
+import { inTurn, STATUS_WORDS } from '../sessions/status.ts';
 import type { ChatParts } from './sources.ts';
+import { statusOf } from './state.ts';
 import type { ChatView } from './view.ts';
-
-const STATUS: Record<string, string> = {
-  running: 'at work',
-  requires_action: 'waits for you',
-  dead: 'the agent is gone',
-};
 
 /** What can be done with sessions from the palette, the menus and by keys. */
 export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposable[] {
@@ -38,9 +34,7 @@ export function registerChatCommands(chat: ChatView, parts: ChatParts): Disposab
       const chosen = await window.showQuickPick(
         sessions.all().map((session) => ({
           label: rowText(chat.titleOf(session)),
-          description: [rowText(session.agent), STATUS[session.status?.status ?? '']]
-            .filter(Boolean)
-            .join(' · '),
+          description: `${rowText(session.agent)} · ${STATUS_WORDS[statusOf(session)]}`,
           session,
         })),
         { placeHolder: 'The session to show' },
@@ -185,10 +179,9 @@ function keepContexts({ sidecar, sessions }: ChatParts): Disposable {
     }
   };
   const draw = () => {
-    const status = sessions.active?.status?.status;
     tell('acp.running', sidecar.running);
     tell('acp.hasSessions', sessions.all().length > 0);
-    tell('acp.turnRuns', status === 'running' || status === 'requires_action');
+    tell('acp.turnRuns', inTurn(sessions.active?.status?.status));
   };
   const subscriptions = [sessions.onDidChange(draw), sidecar.onDidChangeRunning(draw)];
   draw();

@@ -1,4 +1,4 @@
-import type { EntryBlock } from '../protocol.ts';
+import type { EntryBlock, SessionStatus } from '../protocol.ts';
 import { waitingIn } from '../review/changes.ts';
 import type { Session } from '../sessions/sessions.ts';
 import { shortened } from '../visible.ts';
@@ -37,7 +37,7 @@ function sessionView(session: Session): SessionView {
     agent: session.agent,
     cwd: session.cwd,
     title: titleOf(session),
-    status: session.asleep ? 'closed' : (status?.status ?? 'idle'),
+    status: statusOf(session),
     asleep: session.asleep && { problem: session.asleep.problem },
     stopReason: status?.stopReason ?? null,
     queue: status?.queue ?? [],
@@ -48,6 +48,11 @@ function sessionView(session: Session): SessionView {
     follow: session.follow,
     changes: waitingIn([session]),
   };
+}
+
+/** What a session does: one that sleeps is closed. */
+export function statusOf({ asleep, status }: Session): SessionStatus {
+  return asleep ? 'closed' : (status?.status ?? 'idle');
 }
 
 /** The agent's title of a session, else the beginning of its first prompt, else null. */

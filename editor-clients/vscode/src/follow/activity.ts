@@ -11,11 +11,12 @@ import {
   workspace,
 } from 'vscode';
 
-import { type Follow, inTurn, uriOf } from './follow.ts';
+import { type Follow, uriOf } from './follow.ts';
 import { seen } from './marks.ts';
 import { SCHEME as QUESTION } from '../questions/preview.ts';
 import type { UserActivity } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
 
 /**
@@ -144,7 +145,7 @@ export class Activity implements Disposable {
   #report(uri: string, kind: UserActivity['kind']): void {
     const follows = this.#sessions
       .all()
-      .some((session) => inTurn(session) && session.follow?.enabled && !session.follow.paused);
+      .some(({ status, follow }) => inTurn(status?.status) && follow?.enabled && !follow.paused);
     if (follows) {
       void this.#sidecar.notify('acp/userActivity', { uri, kind });
     }

@@ -21,6 +21,7 @@ import { type Marks, seen } from './marks.ts';
 import type { Reveal, Revealed } from '../protocol.ts';
 import { Scrolling } from './scrolling.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
+import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { messageOf } from '../failure.ts';
 
@@ -248,16 +249,11 @@ export class Follow implements Disposable {
       new Set(
         this.#sessions
           .all()
-          .filter(inTurn)
+          .filter(({ status }) => inTurn(status?.status))
           .map((each) => each.sessionId),
       ),
     );
   }
-}
-
-/** Whether the agent of a session is at work, or waits for an answer in the midst of it. */
-export function inTurn(session: Session): boolean {
-  return session.status?.status === 'running' || session.status?.status === 'requires_action';
 }
 
 /** The URI of the text in a tab, null for what is no text. */

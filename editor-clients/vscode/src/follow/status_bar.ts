@@ -11,9 +11,9 @@ import {
   workspace,
 } from 'vscode';
 
-import { inTurn } from './follow.ts';
 import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
+import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visible, withoutIcons } from '../visible.ts';
 import { showError } from '../failure.ts';
@@ -137,7 +137,7 @@ export class StatusBar implements Disposable {
 
   #drawEye(session: Session | null): void {
     const follow = session?.follow ?? null;
-    const where = session && inTurn(session) && follow?.location ? spot(follow.location) : '';
+    const where = inTurn(session?.status?.status) && follow?.location ? spot(follow.location) : '';
     const isPaused = this.#enabled && follow?.paused === true;
     const [icon, words, advice] = !this.#enabled
       ? ['eye-closed', 'Not following', 'Click to follow the agent.']
@@ -158,7 +158,7 @@ export class StatusBar implements Disposable {
 
   #drawAgent(sessions: readonly Session[]): void {
     const item = this.#agent;
-    const busy = sessions.filter(inTurn);
+    const busy = sessions.filter(({ status }) => inTurn(status?.status));
     if (busy.some((session) => session.status?.status === 'requires_action')) {
       item.hide();
       return;

@@ -12,6 +12,7 @@ const SHARED = [
   'src/chat/messages.ts',
   'src/protocol.ts',
   'src/questions/form_fields.ts',
+  'src/sessions/status.ts',
   'src/visible.ts',
 ];
 
