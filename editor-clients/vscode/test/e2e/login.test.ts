@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { scenario, until, type Workbench } from './harness/index.ts';
+import { scenario, type Workbench } from './harness/index.ts';
 import { PYTHON } from './harness/places.ts';
 
 const LOCKED = { command: PYTHON, args: [join(import.meta.dirname, 'agents/locked.py')] };
@@ -17,15 +17,8 @@ async function logIn(window: Workbench, code: string): Promise<void> {
   await window.command('ACP: Log In…');
   await window.quickPick.titled('Log in to an agent');
   await window.quickPick.choose('locked');
-  await reads(window, 'The code, please:');
+  await window.terminalReads('The code, please:');
   await window.page.keyboard.type(`${code}\n`);
-}
-
-async function reads(window: Workbench, text: string): Promise<void> {
-  const rows = window.page.locator('.terminal .xterm-rows').filter({ visible: true });
-  await until(`the terminal reads "${text}"`, async () =>
-    (await rows.allInnerTexts()).join('').replaceAll('\u00a0', ' ').includes(text),
-  );
 }
 
 scenario('a login is typed into a terminal', { settings: SETTINGS }, async (window) => {
@@ -33,8 +26,8 @@ scenario('a login is typed into a terminal', { settings: SETTINGS }, async (wind
   const key = join(window.server.home, '.locked-key');
 
   await logIn(window, '7');
-  await reads(window, '7 is not the code.');
-  await reads(window, 'has ended with exit code 3');
+  await window.terminalReads('7 is not the code.');
+  await window.terminalReads('has ended with exit code 3');
   await window.screenshot('login-failed');
   await window.page.keyboard.press('Enter');
   assert.match(await window.notifications.shown('did not work'), /ended with 3\.$/);

@@ -1,16 +1,9 @@
-import { scenario, until, type Workbench } from './harness/index.ts';
+import { scenario, until } from './harness/index.ts';
 
 const SETTINGS = {
   // So that its text is in the page.
   'terminal.integrated.gpuAcceleration': 'off',
 };
-
-async function reads(window: Workbench, text: string): Promise<void> {
-  const rows = window.page.locator('.terminal .xterm-rows').filter({ visible: true });
-  await until(`the terminal reads "${text}"`, async () =>
-    (await rows.allInnerTexts()).join('').replaceAll('\u00a0', ' ').includes(text),
-  );
-}
 
 scenario(
   "an agent's command is seen in a terminal from its beginning, and ended from there",
@@ -29,10 +22,10 @@ scenario(
     await window.command('ACP: Show a Command of the Agent…');
     await window.quickPick.titled('Show what a command writes');
     await window.quickPick.accept();
-    await reads(window, 'begins');
+    await window.terminalReads('begins');
 
     await window.command('ACP: Kill a Command of the Agent…');
-    await reads(window, 'The command');
+    await window.terminalReads('The command');
     await until('the command has ended', () => !sleeps());
     await window.screenshot('terminal-killed');
   },

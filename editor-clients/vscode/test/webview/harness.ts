@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { env } from 'node:process';
 
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -15,6 +14,7 @@ import type {
   Question,
   ToolCallBlock,
 } from '../../src/protocol.ts';
+import { launchOptions } from '../e2e/harness/places.ts';
 import { type Theme, THEMES } from './themes.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -57,10 +57,7 @@ export class Chats {
     );
     const axe = path.join(ROOT, 'node_modules/axe-core/axe.min.js');
     files.set('/axe.js', await readFile(axe));
-    const browser = await chromium.launch({
-      executablePath: env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic'],
-    });
+    const browser = await chromium.launch(launchOptions());
     return new Chats(browser, files);
   }
 

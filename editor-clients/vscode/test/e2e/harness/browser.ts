@@ -1,8 +1,8 @@
 /** The browser in which VS Code is shown: one for all tests of a file. */
 
-import { type Browser, chromium as playwright, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { after } from 'node:test';
-import { chromium } from './places.ts';
+import { launchOptions } from './places.ts';
 
 const SIZE = { width: 1400, height: 900 };
 
@@ -23,16 +23,11 @@ export async function newPage(): Promise<Page> {
 }
 
 async function launch(): Promise<Browser> {
-  const executablePath = chromium();
-  if (executablePath === undefined) {
-    throw new Error('There is no Chromium: run "npm run install-vscode".');
-  }
   const watched = process.env.ACP_VSCODE_WATCH !== undefined;
-  return playwright.launch({
-    executablePath,
+  return chromium.launch({
+    ...launchOptions(),
     headless: !watched,
     slowMo: watched ? 100 : 0,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic'],
   });
 }
 

@@ -55,11 +55,6 @@ export class Editors {
     return (await this.tabs()).find((tab) => tab.name === name);
   }
 
-  /** The column that has the focus, 1 is the first; 0 without any. */
-  async activeColumn(): Promise<number> {
-    return (await this.tabs()).find((tab) => tab.active)?.column ?? 0;
-  }
-
   /** Waits until a file is shown; its column. */
   async shown(name: string): Promise<number> {
     const tab = await until(`${name} is shown`, async () =>

@@ -58,7 +58,16 @@ export function which(...names: string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
 }
 
-/** The browser: what `CHROMIUM` names, else Chromium or Chrome of the PATH. */
+/** The browser: what `CHROMIUM` names, else Chromium or Chrome of the PATH; undefined without any. */
 export function chromium(): string | undefined {
   return process.env.CHROMIUM ?? which('chromium', 'chromium-browser', 'google-chrome');
+}
+
+/** How Chromium is started for a test. */
+export function launchOptions(): { executablePath: string; args: string[] } {
+  const executablePath = chromium();
+  if (executablePath === undefined) {
+    throw new Error('There is no Chromium: run "npm run install-vscode".');
+  }
+  return { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] };
 }

@@ -22,8 +22,6 @@ export interface ServerOptions {
   env?: Record<string, string | undefined>;
   /** `granted`: there is no such thing as trust. `asked`: VS Code asks whether to trust a folder. */
   trust?: 'granted' | 'asked';
-  /** Whether the extension is installed; it is unless this is false. */
-  installed?: boolean;
 }
 
 const SETTINGS: Record<string, unknown> = {
@@ -155,12 +153,8 @@ export class CodeServer {
     const keys = join(this.#userData, 'User/keybindings.json');
     writeFileSync(keys, JSON.stringify(this.#options.keybindings ?? []));
     const installed = join(this.#root, 'extensions');
-    if (this.#options.installed === false) {
-      mkdirSync(installed);
-    } else {
-      extensions ??= unpacked();
-      cpSync(await extensions, installed, { recursive: true });
-    }
+    extensions ??= unpacked();
+    cpSync(await extensions, installed, { recursive: true });
     this.#child = spawn(
       process.execPath,
       [

@@ -9,7 +9,7 @@ import { Editors } from './editors.ts';
 import { press, restMouse } from './mouse.ts';
 import { Dialog, Notifications } from './notifications.ts';
 import { extensionId, RESULTS } from './places.ts';
-import { QuickInput } from './quickInput.ts';
+import { QuickInput } from './quick_input.ts';
 import type { CodeServer } from './server.ts';
 import { until } from './until.ts';
 
@@ -76,7 +76,7 @@ export class Workbench {
   /** Waits until the extension was started. */
   async activated(): Promise<void> {
     const line = `_doActivateExtension ${extensionId()}`;
-    await until('the extension is started', async () => (await this.log()).includes(line));
+    await until('the extension is started', async () => (await this.#log()).includes(line));
   }
 
   /** Runs a command of the palette: its whole title, "ACP: Show Log". */
@@ -123,13 +123,12 @@ export class Workbench {
     return rows.map((row) => row.replaceAll(/\s+/g, ' ').trim());
   }
 
-  /** Waits until a row of the side bar has this. */
-  async sideBarHas(text: string): Promise<void> {
-    await this.page
-      .locator('.sidebar .monaco-list-row')
-      .filter({ hasText: text })
-      .first()
-      .waitFor();
+  /** Waits until a terminal that can be seen has this; `terminal.integrated.gpuAcceleration` is off. */
+  async terminalReads(text: string): Promise<void> {
+    const rows = this.page.locator('.terminal .xterm-rows').filter({ visible: true });
+    await until(`the terminal reads "${text}"`, async () =>
+      (await rows.allInnerTexts()).join('').replaceAll('\u00a0', ' ').includes(text),
+    );
   }
 
   /** The document in a view of the extension. */
@@ -146,7 +145,7 @@ export class Workbench {
   }
 
   /** What the extension host has written to its log, in all windows. */
-  async log(): Promise<string> {
+  async #log(): Promise<string> {
     const files = await readdir(this.server.logs, { recursive: true }).catch(() => []);
     const logs = files.filter((file) => file.endsWith('remoteexthost.log'));
     const texts = logs.map((file) => readFile(join(this.server.logs, file), 'utf8'));
