@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 import type { ChatState, FromChat, SessionView, ToChat } from '../../src/chat/messages.ts';
+import { policy } from '../../src/chat/policy.ts';
 import type {
   Elicitation,
   EntryBlock,
@@ -19,14 +20,6 @@ import { type Theme, THEMES } from './themes.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const ORIGIN = 'http://chat.test';
-/** The policy of the page in the extension, for this origin. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'nonce-n'",
-  `style-src ${ORIGIN}`,
-  `font-src ${ORIGIN}`,
-  'img-src data: blob:',
-].join('; ');
 
 /** A browser, and what is put into its pages. */
 export class Chats {
@@ -100,7 +93,7 @@ export class Chats {
 
 function html(theme: Theme): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${policy('n', ORIGIN)}">
 <link rel="stylesheet" href="/theme.css"><link rel="stylesheet" href="/style.css"><title>Chat</title></head>
 <body class="${theme}"><main id="chat"></main><script nonce="n" src="/chat.js"></script></body></html>`;
 }
