@@ -51,7 +51,10 @@ scenario('what is said can be recorded', { files: { 'kept/a.txt': '' } }, async 
   assert.match(await window.dialog.shown(), /contents of your files/);
   await window.dialog.answer('Choose a Folder…');
   await quickPick.opened();
+  const listed = async () => (await quickPick.items()).some(({ label }) => label === 'kept');
+  await until('the folders are listed', listed);
   await quickPick.field.fill(`${folder}/`);
+  await until('those in it are listed', async () => !(await listed()));
   await page.keyboard.press('Enter');
   await window.statusBar('ACP Recording').waitFor();
   await until('there is a recording', () =>
