@@ -1,6 +1,7 @@
 // Bundles the extension (Node) and the chat (browser) into dist/.
-import { context } from 'esbuild';
 import { argv } from 'node:process';
+
+import { context } from 'esbuild';
 
 import { writeNotices } from './notices.mjs';
 

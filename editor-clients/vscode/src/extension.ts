@@ -1,30 +1,30 @@
 import { commands, type ExtensionContext, window, workspace } from 'vscode';
 
-import { Asking } from './questions/asking.ts';
 import { ListedAgents } from './chat/agent_names.ts';
 import { registerChatCommands } from './chat/commands.ts';
 import { titleOf } from './chat/state.ts';
 import { ChatView } from './chat/view.ts';
+import { registerFollow } from './follow/register.ts';
 import { registerRestartAgent, registerTryDemo, tellSettings } from './launch/agent_commands.ts';
 import { Doctor } from './launch/doctor.ts';
-import { Elicitations } from './questions/elicitation.ts';
-import { registerFollow } from './follow/register.ts';
-import { Login } from './terminals/login.ts';
+import { Service } from './launch/service.ts';
+import { Trace } from './launch/trace.ts';
+import { registerWalkthrough } from './launch/walkthrough.ts';
 import { showMessages } from './messages.ts';
+import { Asking } from './questions/asking.ts';
+import { Elicitations } from './questions/elicitation.ts';
 import { Permission } from './questions/permission.ts';
 import { Previews } from './questions/preview.ts';
 import { Questions } from './questions/questions.ts';
 import { registerReview } from './review/register.ts';
 import { saveForAgents } from './saving.ts';
-import { OpenFiles } from './watching.ts';
 import { Restoring } from './sessions/restoring.ts';
-import { Service } from './launch/service.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { Sidecar } from './sidecar.ts';
 import { userSettings } from './settings.ts';
+import { Sidecar } from './sidecar.ts';
+import { Login } from './terminals/login.ts';
 import { Terminals } from './terminals/terminals.ts';
-import { Trace } from './launch/trace.ts';
-import { registerWalkthrough } from './launch/walkthrough.ts';
+import { OpenFiles } from './watching.ts';
 
 let sidecar: Sidecar | null = null;
 

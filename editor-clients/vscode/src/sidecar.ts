@@ -25,7 +25,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageclient/node';
 
-import { reasonOfEnd, readLine } from './ending.ts';
+import { readLine, reasonOfEnd } from './ending.ts';
 import { configuration, userSettings } from './settings.ts';
 import { withoutIcons } from './visible.ts';
 

@@ -1,8 +1,8 @@
 import type { FromChat } from '../src/chat/messages.ts';
 import type { Completion } from '../src/protocol.ts';
 import { element, icon } from './element.ts';
-import { visible } from './visible.ts';
 import { completable, completed, type Typed } from './replacing.ts';
+import { visible } from './visible.ts';
 
 const ICONS = { command: 'terminal', file: 'file', folder: 'folder' } as const;
 

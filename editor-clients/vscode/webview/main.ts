@@ -1,8 +1,8 @@
 import type { ChatState, FromChat, ToChat } from '../src/chat/messages.ts';
 import { inTurn } from '../src/sessions/status.ts';
 import { Announcer } from './announcing.ts';
-import { Empty, problem } from './empty.ts';
 import { element, Part } from './element.ts';
+import { Empty, problem } from './empty.ts';
 import { Header } from './header.ts';
 import { Prompt } from './prompt.ts';
 import { Queue } from './queue.ts';

@@ -1,8 +1,8 @@
 import type { ChatState, FromChat, SessionView, ToChat } from '../src/chat/messages.ts';
 import type { EntryBlock } from '../src/protocol.ts';
-import { beginning, messageText } from './blocks/message.ts';
 import type { BlockContext } from './blocks/context.ts';
 import { ending, endingText, gone, undrawable, working } from './blocks/ending.ts';
+import { beginning, messageText } from './blocks/message.ts';
 import { blockText } from './blocks/text.ts';
 import { likelyHeight, viewOf } from './blocks/view.ts';
 import { Conversation, GONE, STOP, waitingBlocks, WORKING } from './conversation.ts';

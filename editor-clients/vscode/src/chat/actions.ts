@@ -1,14 +1,14 @@
 import { commands, env, Uri, window, workspace } from 'vscode';
 
+import { showError } from '../failure.ts';
 import type { Completion, ContentBlock } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
 import { inTurn } from '../sessions/status.ts';
-import type { Draft, FromChat, ToChat } from './messages.ts';
 import { mention } from './mention.ts';
+import type { Draft, FromChat, ToChat } from './messages.ts';
 import type { Opening } from './opening.ts';
 import type { ChatParts } from './sources.ts';
 import type { Starting } from './starting.ts';
-import { showError } from '../failure.ts';
 
 /** What the actions need of the view. */
 export interface Chat {

@@ -1,10 +1,10 @@
 import { commands, Disposable, Uri, window, workspace } from 'vscode';
 
 import { showError } from '../failure.ts';
+import { inTurn, STATUS_WORDS } from '../sessions/status.ts';
+import { rowText, visible } from '../visible.ts';
 import { chooseAgent, showHistory } from './history.ts';
 import { mention, type MentionedLines } from './mention.ts';
-import { rowText, visible } from '../visible.ts';
-import { inTurn, STATUS_WORDS } from '../sessions/status.ts';
 import type { ChatParts } from './sources.ts';
 import { statusOf } from './state.ts';
 import type { ChatView } from './view.ts';

@@ -7,11 +7,11 @@ import {
   window,
 } from 'vscode';
 
+import { ago } from '../ago.ts';
+import { showError } from '../failure.ts';
 import type { EarlierSession, OpenedSession } from '../protocol.ts';
 import type { Session } from '../sessions/sessions.ts';
-import { showError } from '../failure.ts';
 import { rowText, visible } from '../visible.ts';
-import { ago } from '../ago.ts';
 import type { ChatParts } from './sources.ts';
 import { folder } from './starting.ts';
 

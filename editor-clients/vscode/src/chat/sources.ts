@@ -1,7 +1,7 @@
 import type { Event, LogOutputChannel, Memento, Uri } from 'vscode';
 
-import type { Elicitations } from '../questions/elicitation.ts';
 import type { Question } from '../protocol.ts';
+import type { Elicitations } from '../questions/elicitation.ts';
 import type { Questions } from '../questions/questions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';

@@ -11,13 +11,13 @@ import {
   workspace,
 } from 'vscode';
 
-import { type Follow, uriOf } from './follow.ts';
-import { seen } from './marks.ts';
-import { SCHEME as QUESTION } from '../questions/preview.ts';
 import type { UserActivity } from '../protocol.ts';
+import { SCHEME as QUESTION } from '../questions/preview.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { type Follow, uriOf } from './follow.ts';
+import { seen } from './marks.ts';
 
 /**
  * Tells the sidecar when the user takes over (`acp/userActivity`): what they do in the agent's

@@ -16,14 +16,14 @@ import {
   workspace,
 } from 'vscode';
 
-import { columnFor } from './columns.ts';
-import { type Marks, seen } from './marks.ts';
+import { messageOf } from '../failure.ts';
 import type { Reveal, Revealed } from '../protocol.ts';
-import { Scrolling } from './scrolling.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { messageOf } from '../failure.ts';
+import { columnFor } from './columns.ts';
+import { type Marks, seen } from './marks.ts';
+import { Scrolling } from './scrolling.ts';
 
 /** A place to show: `line` counts from 0. */
 export interface Place {

@@ -1,11 +1,11 @@
 import type { Uri } from 'vscode';
 
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Sidecar } from '../sidecar.ts';
 import { Activity } from './activity.ts';
 import { Follow } from './follow.ts';
 import { Marks } from './marks.ts';
 import { LastEditor } from './selection.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import type { Sidecar } from '../sidecar.ts';
 import { StatusBar } from './status_bar.ts';
 
 /**

@@ -11,12 +11,12 @@ import {
   workspace,
 } from 'vscode';
 
+import { showError } from '../failure.ts';
 import type { Follow as FollowState, Location } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import { inTurn } from '../sessions/status.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visible, withoutIcons } from '../visible.ts';
-import { showError } from '../failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   outside: 'It is outside of the folders that are open.',

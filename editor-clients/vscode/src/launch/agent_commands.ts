@@ -1,10 +1,10 @@
 import { commands, type Disposable, ProgressLocation, window, workspace } from 'vscode';
 
-import { pickAgent } from './agents.ts';
-import { userSettings } from '../settings.ts';
 import type { Starting } from '../chat/starting.ts';
-import type { Sidecar } from '../sidecar.ts';
 import { showError } from '../failure.ts';
+import { userSettings } from '../settings.ts';
+import type { Sidecar } from '../sidecar.ts';
+import { pickAgent } from './agents.ts';
 
 /**
  * Tells the sidecar of what the user changes in their own settings: no restart is needed.

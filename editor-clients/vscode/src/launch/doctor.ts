@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline';
 
 import { commands, type Disposable, type OutputChannel, ProgressLocation, window } from 'vscode';
 
+import type { Sidecar } from '../sidecar.ts';
 import { pickAgent } from './agents.ts';
 import type { Launch } from './launch.ts';
-import type { Sidecar } from '../sidecar.ts';
 import { killTree, TREE } from './process_tree.ts';
 
 /** What the doctor needs. */

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 
 import type { Wheel } from './launch.ts';
 import { killTree, TREE } from './process_tree.ts';
-import { type Interpreter, type Python, probe, pythonIn } from './python.ts';
+import { type Interpreter, probe, type Python, pythonIn } from './python.ts';
 
 /** An environment could not be made. The message is made for the user. */
 export class EnvironmentFailed extends Error {}

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Interpreter, type Probe, type Python, probe, pythonsOnPath } from './python.ts';
+import { type Interpreter, type Probe, probe, type Python, pythonsOnPath } from './python.ts';
 
 /** How the sidecar is started. */
 export interface Launch {

@@ -7,21 +7,21 @@ import {
   type Event,
   EventEmitter,
   type ExtensionContext,
-  type LogOutputChannel,
   LogLevel,
+  type LogOutputChannel,
   ProgressLocation,
   window,
   workspace,
 } from 'vscode';
 
 import type { SidecarView } from '../chat/messages.ts';
+import { messageOf } from '../failure.ts';
+import { EndedEarly, type Sidecar } from '../sidecar.ts';
+import { withoutLinks } from '../visible.ts';
 import { Deaths } from './deaths.ts';
 import { EnvironmentCancelled, Environments } from './environment.ts';
 import { findLaunch, findWheel, type Found, type Launch, type Wheel } from './launch.ts';
 import { probe, type Python, pythonsOnPath } from './python.ts';
-import { EndedEarly, type Sidecar } from '../sidecar.ts';
-import { messageOf } from '../failure.ts';
-import { withoutLinks } from '../visible.ts';
 
 /** `globalState`: the version of the sidecar for which no environment is wanted. */
 const DECLINED = 'acp.environmentDeclined';

@@ -1,14 +1,14 @@
 import { Disposable } from 'vscode';
 
+import type { Question } from '../protocol.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { rowText, withoutIcons } from '../visible.ts';
 import type { Elicitations } from './elicitation.ts';
 import { type Fact, facts, formInShort, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
-import type { Question } from '../protocol.ts';
 import type { Questions } from './questions.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import { rowText, withoutIcons } from '../visible.ts';
 
 /** Characters of a question in the list of them. */
 const MOST = 60;

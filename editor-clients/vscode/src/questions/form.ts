@@ -1,11 +1,11 @@
 import { env, QuickInputButtons, type QuickPickItem, window } from 'vscode';
 
+import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
+import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
 import type { Elicitations } from './elicitation.ts';
 import { formInShort, ROW } from './facts.ts';
 import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
-import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
-import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
 
 type Choice = { field: Field } | { copy: string } | { action: ElicitationAnswer['action'] };
 

@@ -10,8 +10,8 @@ import {
 } from 'vscode';
 
 import type { Question } from '../protocol.ts';
-import type { Questions } from './questions.ts';
 import { visible, visibleLines } from '../visible.ts';
+import type { Questions } from './questions.ts';
 
 /** Of what is shown of a question in the editor. */
 export const SCHEME = 'acp-question';

@@ -25,8 +25,8 @@ import { oldLines, type ReviewTexts } from './texts.ts';
 import {
   areOpen,
   children,
-  type FileNode,
   fileDescription,
+  type FileNode,
   fileNode,
   fileSpoken,
   hunkDescription,

@@ -11,11 +11,11 @@ import {
   window,
 } from 'vscode';
 
+import { ago } from '../ago.ts';
 import type { Checkpoint, CheckpointPreview } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { ago } from '../ago.ts';
-import { withoutLinks, visible, withoutIcons } from '../visible.ts';
+import { visible, withoutIcons, withoutLinks } from '../visible.ts';
 import { checkpointLabel, doesNothing, outlook } from './checkpoint_text.ts';
 import { pathOf } from './diffs.ts';
 import { words } from './markdown.ts';

@@ -1,7 +1,7 @@
 import { commands, type Disposable, Uri, window } from 'vscode';
 
 import { isDeleted, isOnlyProposed, waitingIn } from './changes.ts';
-import type { Checkpoints, CheckpointNode } from './checkpoints.ts';
+import type { CheckpointNode, Checkpoints } from './checkpoints.ts';
 import { openAllDiffs, openDiff } from './diffs.ts';
 import { activeFile, fileOf, type Hunks, showPlace } from './hunks.ts';
 import { changes, files } from './outcome.ts';

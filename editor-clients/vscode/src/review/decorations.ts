@@ -1,7 +1,7 @@
 import {
   type DecorationOptions,
-  type DecorationRenderOptions,
   DecorationRangeBehavior,
+  type DecorationRenderOptions,
   type Disposable,
   MarkdownString,
   OverviewRulerLane,

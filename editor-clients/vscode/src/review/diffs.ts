@@ -3,7 +3,7 @@ import { basename } from 'node:path/posix';
 import { commands, Uri, window, workspace } from 'vscode';
 
 import type { FileChange } from '../protocol.ts';
-import { withoutLinks, visible } from '../visible.ts';
+import { visible, withoutLinks } from '../visible.ts';
 import { isDeleted, isOnlyProposed, type ReviewSession } from './changes.ts';
 import { BEFORE, PROPOSED, sideOf } from './documents.ts';
 import { files } from './outcome.ts';

@@ -1,11 +1,11 @@
 import { commands, type Disposable, ProgressLocation, window } from 'vscode';
 
+import { messageOf, showError } from '../failure.ts';
 import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { withoutLinks, withoutIcons } from '../visible.ts';
+import { withoutIcons, withoutLinks } from '../visible.ts';
 import { didSomething, joined, nothing, report, type Step } from './outcome.ts';
-import { messageOf, showError } from '../failure.ts';
 
 /** What a keep or a revert is about: a hunk, a file, or all of a session. */
 export interface Target {

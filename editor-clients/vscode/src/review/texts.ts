@@ -1,7 +1,7 @@
-import type { Sidecar } from '../sidecar.ts';
 import type { FileChange } from '../protocol.ts';
-import { splitLines } from './markdown.ts';
+import type { Sidecar } from '../sidecar.ts';
 import type { Place } from './changes.ts';
+import { splitLines } from './markdown.ts';
 
 /** The two texts of a changed file: before the agent, and as it is now. */
 export interface Texts {

@@ -1,11 +1,11 @@
 import { type Disposable, type Event, EventEmitter, type Memento, window } from 'vscode';
 
+import { messageOf } from '../failure.ts';
 import type { OpenedSession } from '../protocol.ts';
+import { NotRunning, type Sidecar } from '../sidecar.ts';
+import { visible } from '../visible.ts';
 import { readRemembered } from './remembered.ts';
 import { isEmpty, type Session, type Sessions } from './sessions.ts';
-import { NotRunning, type Sidecar } from '../sidecar.ts';
-import { messageOf } from '../failure.ts';
-import { visible } from '../visible.ts';
 
 const KEY = 'acp.openSessions';
 

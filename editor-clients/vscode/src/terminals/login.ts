@@ -1,6 +1,6 @@
 import {
-  commands,
   type CancellationToken,
+  commands,
   type Disposable,
   ProgressLocation,
   type TerminalOptions,
@@ -9,15 +9,15 @@ import {
 } from 'vscode';
 import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 
+import { showError } from '../failure.ts';
+import { pickAgent } from '../launch/agents.ts';
+import type { OpenTerminal } from '../protocol.ts';
 import type { Asking } from '../questions/asking.ts';
 import type { Elicitations } from '../questions/elicitation.ts';
-import { pickAgent } from '../launch/agents.ts';
-import { loginShell } from './login_shell.ts';
-import type { OpenTerminal } from '../protocol.ts';
 import type { Questions } from '../questions/questions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visible } from '../visible.ts';
-import { showError } from '../failure.ts';
+import { loginShell } from './login_shell.ts';
 
 /** Logging in to an agent and out of it. Nothing that is typed for it is kept or logged. */
 export class Login implements Disposable {

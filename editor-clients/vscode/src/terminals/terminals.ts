@@ -8,11 +8,11 @@ import {
   window,
 } from 'vscode';
 
-import { continuation, howItEnded, toTerminal } from './mirror.ts';
+import { showError } from '../failure.ts';
 import type { TerminalUpdate } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { rowText, shortened, visible, withoutIcons } from '../visible.ts';
-import { showError } from '../failure.ts';
+import { continuation, howItEnded, toTerminal } from './mirror.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 const DIM = '\x1b[2m';

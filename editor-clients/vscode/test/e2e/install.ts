@@ -9,6 +9,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import { chromium, CODE_SERVER, INSTALLATION, which } from './harness/places.ts';
 
 const PINS = join(import.meta.dirname, 'code-server');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type Fact, facts, formInShort, inShort, isLong } from '../../src/questions/facts.ts';
 import type { Elicitation, Question } from '../../src/protocol.ts';
+import { type Fact, facts, formInShort, inShort, isLong } from '../../src/questions/facts.ts';
 
 function question(fields: Partial<Question>): Question {
   return {

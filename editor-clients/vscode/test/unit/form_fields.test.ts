@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type Field, fieldsOf, parsed, shownValue } from '../../src/questions/form_fields.ts';
 import type { Elicitation, FormField } from '../../src/protocol.ts';
+import { type Field, fieldsOf, parsed, shownValue } from '../../src/questions/form_fields.ts';
 
 function fields(properties: Record<string, FormField>, more: Partial<Elicitation> = {}): Field[] {
   return fieldsOf({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type Seen, Scrolling } from '../../src/follow/scrolling.ts';
+import { Scrolling, type Seen } from '../../src/follow/scrolling.ts';
 
 function shown(towards: number | null, seen: Seen | null): Scrolling {
   const scrolling = new Scrolling();

@@ -1,5 +1,5 @@
-import { type Field as Described, fieldsOf, parsed } from '../../src/questions/form_fields.ts';
 import type { Elicitation, FormField } from '../../src/protocol.ts';
+import { type Field as Described, fieldsOf, parsed } from '../../src/questions/form_fields.ts';
 import { element } from '../element.ts';
 import { visible } from '../visible.ts';
 

@@ -1,7 +1,9 @@
 /** The browser in which VS Code is shown: one for all tests of a file. */
 
-import { type Browser, chromium, type Page } from 'playwright-core';
 import { after } from 'node:test';
+
+import { type Browser, chromium, type Page } from 'playwright-core';
+
 import { launchOptions } from './places.ts';
 
 const SIZE = { width: 1400, height: 900 };

@@ -1,6 +1,7 @@
 /** The columns of editors, their tabs and what stands in them. */
 
 import type { Locator, Page } from 'playwright-core';
+
 import { press, restMouse } from './mouse.ts';
 import { until, untilSame } from './until.ts';
 

@@ -1,6 +1,7 @@
 /** The messages at the bottom right, and those that must be answered first. */
 
 import type { Locator, Page } from 'playwright-core';
+
 import { press, restMouse } from './mouse.ts';
 
 /** A message as it is read. */

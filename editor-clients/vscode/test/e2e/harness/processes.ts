@@ -5,6 +5,7 @@
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
+
 import { until } from './until.ts';
 
 /** The variable whose value is that VS Code's. */

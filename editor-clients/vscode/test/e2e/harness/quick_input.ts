@@ -1,6 +1,7 @@
 /** The field with a list that drops down at the top: commands, files, whatever is to be picked. */
 
 import type { Locator, Page } from 'playwright-core';
+
 import { press, restMouse } from './mouse.ts';
 import { until } from './until.ts';
 

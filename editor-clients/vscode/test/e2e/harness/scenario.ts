@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+
 import { newPage } from './browser.ts';
 import { RESULTS } from './places.ts';
 import { CodeServer, type ServerOptions } from './server.ts';

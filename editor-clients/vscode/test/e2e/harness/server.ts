@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { CODE_SERVER, PYTHON, REPOSITORY, vsix } from './places.ts';
 import { family, MARK, type Process, untilGone } from './processes.ts';
 import { until } from './until.ts';

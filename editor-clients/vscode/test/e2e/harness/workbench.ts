@@ -3,7 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import type { FrameLocator, Locator, Page } from 'playwright-core';
+
 import { Chat } from './chat.ts';
 import { Editors } from './editors.ts';
 import { press, restMouse } from './mouse.ts';
