@@ -72,6 +72,7 @@ export class Header {
   #tab(tab: Tab): HTMLElement {
     const asks = tab.questions > 0 ? `, ${tab.questions} waiting` : '';
     const status = STATUS_WORDS[tab.status];
+    const who = `${tab.agent}${tab.folder ? ` in ${tab.folder}` : ''}`;
     return element(
       'div',
       { class: tab.selected ? 'tab selected' : 'tab', role: 'presentation' },
@@ -85,11 +86,11 @@ export class Header {
           'aria-selected': String(tab.selected),
           'aria-controls': 'conversation',
           'aria-keyshortcuts': 'Delete',
-          'aria-label': `${tab.label}, ${tab.agent}, ${status}${asks}`,
+          'aria-label': `${tab.label}, ${who}, ${status}${asks}`,
           tabindex: tab.selected ? '0' : '-1',
           'data-key': tab.sessionId,
           'data-session': tab.sessionId,
-          title: `${tab.label}\n${tab.agent}${tab.folder ? ` in ${tab.folder}` : ''}: ${status}`,
+          title: `${tab.label}\n${who}: ${status}`,
           on: {
             click: () => this.#send({ type: 'selectSession', sessionId: tab.sessionId }),
             auxclick: (event) => {

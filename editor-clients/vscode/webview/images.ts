@@ -9,11 +9,14 @@ export class Images {
   readonly element = element('ul', { class: 'images', 'aria-label': 'Pictures', hidden: true });
   readonly #changed: () => void;
   readonly #problem: (text: string) => void;
+  readonly #leave: () => void;
   #images: PastedImage[] = [];
 
-  constructor(changed: () => void, problem: (text: string) => void) {
+  /** @param leave takes the focus when the last one was removed */
+  constructor(changed: () => void, problem: (text: string) => void, leave: () => void) {
     this.#changed = changed;
     this.#problem = problem;
+    this.#leave = leave;
   }
 
   all(): PastedImage[] {
@@ -64,6 +67,14 @@ export class Images {
     this.#images = this.#images.filter((_, at) => at !== index);
     this.#draw();
     this.#changed();
+    // The button that had the focus is gone.
+    const buttons = [...this.element.querySelectorAll('button')];
+    const next = buttons[index] ?? buttons.at(-1);
+    if (next) {
+      next.focus();
+    } else {
+      this.#leave();
+    }
   }
 }
 

@@ -54,6 +54,7 @@ export class Prompt {
     this.#images = new Images(
       () => this.#edited(),
       (text) => this.#note(text),
+      () => this.#field.focus(),
     );
     this.#completion = new CompletionList(this.#field, send, () => {
       this.#edited();

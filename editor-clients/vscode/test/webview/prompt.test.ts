@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import type { FromChat } from '../../src/chat/messages.ts';
 import type { ConfigOption, EntryBlock } from '../../src/protocol.ts';
-import { type Chat, Chats, question } from './harness.ts';
+import { type Chat, Chats, permission, question } from './harness.ts';
 
 const RESULTS = path.join(import.meta.dirname, '../../test-results');
 const PNG =
@@ -98,7 +98,8 @@ test('what could not be sent is put back in front of what is typed since', async
   assert.equal(await field(chat).inputValue(), 'lost?\n\nmore');
   assert.equal(await chat.page.getByRole('img', { name: 'Picture 1' }).count(), 1);
   assert.equal((await last(chat, 'draft'))?.draft.text, 'lost?\n\nmore');
-  await chat.page.getByRole('button', { name: 'Remove picture 1' }).click();
+  await chat.page.getByRole('button', { name: 'Remove picture 1' }).press('Enter');
+  assert.equal(await field(chat).evaluate((it) => it === document.activeElement), true);
   await field(chat).press('Enter');
   assert.deepEqual((await last(chat, 'prompt'))?.images, []);
 });
@@ -308,3 +309,24 @@ for (const theme of ['vscode-dark', 'vscode-light', 'vscode-high-contrast'] as c
     }
   });
 }
+
+test('in a view as low and narrow as with a large zoom a question is answered all the same', async () => {
+  const chat = await chats.open('vscode-high-contrast', { width: 172, height: 140 });
+  const diffs = [
+    { path: '/ws/a.py', oldText: 'one\n', newText: 'two\n', whole: true, summary: 'changes a.py' },
+  ];
+  await chat.state({ status: 'requires_action' }, { questions: [question('q', { diffs })] });
+  await chat.blocks([permission('q')]);
+  for (const name of ['No', 'Show in the editor', 'Always for make']) {
+    const button = chat.page.getByRole('button', { name, exact: true });
+    await button.scrollIntoViewIfNeeded();
+    const box = await button.boundingBox();
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 172, `${name} is cut off`);
+    // Nothing lies over it.
+    await button.click({ trial: true, timeout: 2000 });
+  }
+  await field(chat).scrollIntoViewIfNeeded();
+  await field(chat).click({ timeout: 2000 });
+  await field(chat).pressSequentially('more');
+  assert.equal(await field(chat).inputValue(), 'more');
+});
