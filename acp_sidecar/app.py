@@ -45,6 +45,8 @@ from acp_sidecar.editor.messages import Messages
 from acp_sidecar.editor.pages import Pages
 from acp_sidecar.editor.progress import Progress, Report
 from acp_sidecar.editor.proposing import Proposing
+from acp_sidecar.editor.renaming import CAPABILITY as RENAMES
+from acp_sidecar.editor.renaming import Renaming
 from acp_sidecar.editor.reveal import Reveals
 from acp_sidecar.editor.review import Review
 from acp_sidecar.editor.selecting import Selecting
@@ -194,6 +196,10 @@ class App:
         server.on_close = self.documents.close
         server.on_watched_files = Watching(self.sessions.sessions).happened
         server.on_configuration = self._configuration_changed
+        renaming = Renaming(self.sessions.sessions)
+        server.handle("workspace/willRenameFiles", renaming.will)
+        server.handle("workspace/didRenameFiles", renaming.did)
+        server.announce(RENAMES)
         server.handle("acp/userActivity", self._user_acted)
         server.handle("acp/userSettings", self._user_settings_changed, none_apart=True)
         server.handle("acp/transcript/snapshot", self._snapshot)

@@ -116,6 +116,19 @@ class History:
             to.append(Version(each.kept, each.who, self._count, each.digest, size=each.size))
         self._unwritten[new] = None
 
+    def renamed(self, old: Path, new: Path) -> None:
+        """What was done to ``old`` was done to what is called ``new`` now."""
+        versions = self.versions.pop(old, None)
+        if versions is None:
+            return
+        while len(versions) > 1 and versions[-1].kept.is_missing:
+            # Somebody has looked for the old name meanwhile.
+            self._forget(versions.pop())
+        for each in self.versions.get(new, ()):
+            self._forget(each)
+        self.versions[new] = versions
+        self._write_anew()
+
     def checkpoint(self, checkpoint: Checkpoint) -> None:
         """A prompt goes out."""
         self.flush()

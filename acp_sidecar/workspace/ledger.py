@@ -86,6 +86,8 @@ class Ledger:
         self._tracked.listen(self._news.happened)
         self._tracked.listen_to_moves(self._history.follow)
         self._lock = asyncio.Lock()
+        self._leaving: dict[Path, State] = {}
+        """What files say that the user is about to rename."""
 
     def load(self) -> None:
         """Read back the checkpoints of an earlier process, and what waited for review when it
@@ -194,6 +196,36 @@ class Ledger:
         """:meth:`diff_reported`, where the agent reports a patch. ``path``: of the file it is
         about, as :func:`acp_sidecar.workspace.patchnames.authorise` has found it."""
         self._tracked.patch_reported(path, patch)
+
+    def will_rename(self, paths: Iterable[Path]) -> None:
+        """The user is about to give files, or folders, other names. Whoever looks at the old
+        ones before :meth:`renamed` finds them gone."""
+        self._leaving = {}
+        for path in paths:
+            for entry in self._below(path):
+                self._tracked.observe(entry, by_agent=self._tracked.in_turn)
+                self._leaving[entry.path] = entry.state
+
+    async def renamed(self, old: Path, new: Path) -> None:
+        """The user has given a file, or a folder, another name: what waits for review in it
+        goes along. One that is moved out of the session's folders is gone for us."""
+        async with self._lock:
+            for entry in self._below(old):
+                state = self._leaving.pop(entry.path, None)
+                to = new / entry.path.relative_to(old)
+                other = self._tracked.entries.get(to)
+                if state is None or entry.busy or not self._within(to):
+                    continue
+                if other is not None and (other.busy or other.state.changed):
+                    # What the agent has done to the file that was there is not lost.
+                    continue
+                self._history.renamed(entry.path, to)
+                self._tracked.renamed(entry, to, state)
+            self._flush()
+
+    def _below(self, path: Path) -> list[Entry]:
+        entries = self._tracked.entries.values()
+        return [entry for entry in entries if entry.path.is_relative_to(path)]
 
     async def refresh(self, paths: Iterable[Path] | None = None, *, patient: bool = False) -> bool:
         """Look again at what the files say: all that are known, or these.

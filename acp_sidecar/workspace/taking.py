@@ -136,6 +136,8 @@ def why_not(path: Path, state: State, *, unsaved: bool = False) -> FileProblem:
         )
     elif state.created:
         message = "You have edited this file since the agent made it, so it is not deleted"
+    elif state.whole is not None and state.now.is_missing:
+        message = "You have deleted this file since the agent changed it"
     elif state.whole is not None:
         message = "You have changed this file since the agent did"
     else:

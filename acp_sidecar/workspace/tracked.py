@@ -425,6 +425,18 @@ class Tracked:
             if old is not None:
                 self._join(old, entry)
 
+    def renamed(self, entry: Entry, new: Path, state: State) -> None:
+        """The user has given a file another name; it said ``state`` under the old one. It is
+        the same file still, with all that waits in it."""
+        del self.entries[entry.path]
+        self._stamped(entry, None)
+        entry.path, entry.state = new, state
+        entry.uri = entry.shown = entry.vanished = entry.guess = entry.beneath = None
+        entry.last_write = self.files.last_write(new)
+        self._stamped(entry, disk.stamp(new))
+        self._enter(entry)
+        self.observe(entry, by_agent=False)
+
     def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries, those that have moved after what has taken their old place."""
         order: dict[Path, Entry] = {}

@@ -329,6 +329,32 @@ async def test_an_open_file_that_the_agent_moves_comes_back(desk: Desk) -> None:
     assert answer["result"]["content"] == LINES.replace("eight", "eight typed")
 
 
+async def test_what_waits_in_a_file_goes_along_when_the_user_renames_it(desk: Desk) -> None:
+    file, renamed = desk.file("a.py"), desk.ws / "lib" / "b.py"
+    uri = desk.editor.open(file)
+    prompt = await desk.prompt()
+    await desk.write(file, LINES.replace("two", "TWO").replace("seven", "SEVEN"))
+    await desk.end(prompt)
+    files = [{"oldUri": uri, "newUri": path_to_uri(str(renamed))}]
+    assert await desk.editor.call("workspace/willRenameFiles", {"files": files}) is None
+    renamed.parent.mkdir()
+    file.rename(renamed)
+    desk.editor.close_document(uri)
+    watched = {"changes": [{"uri": uri, "type": 3}, {"uri": files[0]["newUri"], "type": 1}]}
+    desk.editor.notify("workspace/didChangeWatchedFiles", watched)
+    await desk.list()
+    desk.editor.notify("workspace/didRenameFiles", {"files": files})
+    uri = desk.editor.open(renamed)
+    [change] = await desk.list()
+    assert (change["uri"], change["status"], len(change["hunks"])) == (uri, "modified", 2)
+    done = await desk.step("revert", hunkId=change["hunks"][0]["id"])
+    assert len(done["reverted"]) == 1
+    assert renamed.read_text() == LINES.replace("seven", "SEVEN")
+    assert not file.exists()
+    for nonsense in (None, {"files": None}, {"files": [{"oldUri": 1}, {"oldUri": "x:y"}]}):
+        assert await desk.editor.call("workspace/willRenameFiles", nonsense) is None
+
+
 async def test_bytes_come_back_exactly(desk: Desk) -> None:
     contents = {
         "crlf": (b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n"),
