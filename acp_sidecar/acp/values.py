@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -19,6 +19,11 @@ else:
     # Making an instance of a class that is really frozen costs several times as much, and a
     # flood of updates makes millions. The type checker sees to it that nobody changes one.
     frozen = attrs.define
+
+Json: TypeAlias = Any
+"""Any JSON value."""
+
+JsonObject: TypeAlias = Mapping[str, Any]
 
 
 class Unset(enum.Enum):
@@ -35,6 +40,16 @@ class Unset(enum.Enum):
 
 UNSET: Final = Unset.UNSET
 """A field that was left out, where leaving out and null differ."""
+
+T = TypeVar("T")
+Patch: TypeAlias = T | Unset | None
+"""A three-state patch field: left out, cleared, or replaced."""
+
+
+def given(patch: Patch[T], otherwise: T) -> T:
+    """The patch's value, ``otherwise`` where it was left out or cleared."""
+    return otherwise if patch is None or patch is UNSET else patch
+
 
 _KEY: Final = "acp"
 

@@ -25,10 +25,12 @@ ROOMS = {
 
 @cache
 def _modules() -> dict[str, ast.Module]:
+    """A package is a module as well, where it says more than what it is."""
     return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text("utf-8"))
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): module
         for path in ROOT.rglob("*.py")
-        if path.name != "__init__.py"
+        if len((module := ast.parse(path.read_text("utf-8"))).body) > 1
+        or path.name != "__init__.py"
     }
 
 
