@@ -179,3 +179,8 @@ async def line_in(path: Path, wanted: str) -> None:
     async with asyncio.timeout(BOUND):
         while not path.exists() or wanted not in path.read_text().splitlines():
             await asyncio.sleep(0.005)
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a file that may not be there yet."""
+    return path.read_text().splitlines() if path.exists() else []
