@@ -121,6 +121,16 @@ function ownQuestion(
   guard: Guard,
 ): HTMLElement {
   const { requestId } = question;
+  const button = (optionId: string | null, title: string) => {
+    const made = element('button', {
+      type: 'button',
+      class: 'button secondary',
+      'data-key': `${requestId}:${optionId ?? ''}`,
+      text: visible(title),
+    });
+    guard.watch(made, () => send({ type: 'answer', requestId, optionId }));
+    return made;
+  };
   return element(
     'div',
     { class: 'own-question', role: 'group', 'aria-label': 'Question', 'data-request': requestId },
@@ -128,16 +138,8 @@ function ownQuestion(
     element(
       'div',
       { class: 'own-options' },
-      ...question.options.map(({ optionId, title }) => {
-        const button = element('button', {
-          type: 'button',
-          class: 'button secondary',
-          'data-key': `${requestId}:${optionId}`,
-          text: visible(title),
-        });
-        guard.watch(button, () => send({ type: 'answer', requestId, optionId }));
-        return button;
-      }),
+      ...question.options.map(({ optionId, title }) => button(optionId, title)),
+      question.refusable ? button(null, 'Give no answer') : null,
     ),
   );
 }

@@ -45,6 +45,19 @@ test('a question of no session that comes under the pointer, or moves there, is 
   await chat.page.close();
 });
 
+test('a question of no session without a no can be left without an answer', async () => {
+  const chat = await chats.open();
+  const options = [{ optionId: 'go', name: 'Go', kind: 'allow_once', title: 'Go' }];
+  const own = question('own', { sessionId: 'unknown', options, refusable: true });
+  await chat.state({}, { questions: [own] });
+  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.page.getByRole('button', { name: 'Give no answer' }).click();
+  assert.deepEqual(await chat.sent('answer'), [
+    { type: 'answer', requestId: 'own', optionId: null },
+  ]);
+  await chat.page.close();
+});
+
 test('a form whose texts are none is drawn, and what cannot be drawn takes nothing with it', async () => {
   const chat = await chats.open();
   const odd = { type: 'string', title: 5, description: ['x'], default: {} } as unknown as FormField;
