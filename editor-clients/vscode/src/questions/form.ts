@@ -1,4 +1,11 @@
-import { env, QuickInputButtons, type QuickPickItem, window } from 'vscode';
+import {
+  env,
+  type InputBox,
+  QuickInputButtons,
+  type QuickPick,
+  type QuickPickItem,
+  window,
+} from 'vscode';
 
 import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
 import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
@@ -149,11 +156,8 @@ function chosen(
   const list = window.createQuickPick<Chosen>();
   const several = field.type === 'array';
   const taken: unknown[] = Array.isArray(value) ? value : [value];
-  list.title = visible(field.title);
   list.placeholder = visible(field.description ?? '');
-  list.ignoreFocusOut = true;
   list.canSelectMany = several;
-  list.buttons = [QuickInputButtons.Back];
   list.items = [
     ...choices.map((choice) => ({
       label: rowText(choice.title),
@@ -167,24 +171,9 @@ function chosen(
   } else {
     list.activeItems = before;
   }
-  return new Promise((resolve) => {
-    const done = (answer: { value: unknown } | null) => {
-      resolve(answer);
-      settled.dispose();
-      list.dispose();
-    };
-    const settled = forms.onDidChange(() => {
-      if (forms.get(form.requestId) !== form) {
-        done(null);
-      }
-    });
-    list.onDidAccept(() => {
-      const values = list.selectedItems.map((item) => item.value);
-      done({ value: several ? values : values[0] });
-    });
-    list.onDidTriggerButton(() => done(null));
-    list.onDidHide(() => done(null));
-    list.show();
+  return given(forms, form, field, list, () => {
+    const values = list.selectedItems.map((item) => item.value);
+    return several ? values : values[0];
   });
 }
 
@@ -195,27 +184,38 @@ function typed(
   value: unknown,
 ): Promise<{ value: unknown } | null> {
   const box = window.createInputBox();
-  box.title = visible(field.title);
   box.prompt = visible(field.description ?? '');
   box.password = field.secret;
-  box.ignoreFocusOut = true;
-  box.buttons = [QuickInputButtons.Back];
   box.value = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return given(forms, form, field, box, () => parsed(field, box.value));
+}
+
+/** Shows a list or a box for a field, until it is accepted, put away, or not waited for. */
+function given(
+  forms: Elicitations,
+  form: Elicitation,
+  field: Field,
+  shown: QuickPick<Chosen> | InputBox,
+  value: () => unknown,
+): Promise<{ value: unknown } | null> {
+  shown.title = visible(field.title);
+  shown.ignoreFocusOut = true;
+  shown.buttons = [QuickInputButtons.Back];
   return new Promise((resolve) => {
     const done = (answer: { value: unknown } | null) => {
       resolve(answer);
       settled.dispose();
-      box.dispose();
+      shown.dispose();
     };
     const settled = forms.onDidChange(() => {
       if (forms.get(form.requestId) !== form) {
         done(null);
       }
     });
-    box.onDidAccept(() => done({ value: parsed(field, box.value) }));
-    box.onDidTriggerButton(() => done(null));
-    box.onDidHide(() => done(null));
-    box.show();
+    shown.onDidAccept(() => done({ value: value() }));
+    shown.onDidTriggerButton(() => done(null));
+    shown.onDidHide(() => done(null));
+    shown.show();
   });
 }
 
