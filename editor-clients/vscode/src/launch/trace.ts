@@ -68,8 +68,10 @@ export class Trace implements Disposable {
     this.#item.hide();
     await this.#service.restart();
     const show = 'Show the Folder';
+    const { command, args } = this.#service.launch ?? { command: 'acp-sidecar', args: [] };
+    const replay = [command, ...args, 'replay', 'FILE'].join(' ');
     const answer = await window.showInformationMessage(
-      `Recorded into ${folder}. "acp-sidecar replay FILE" makes a recording readable.`,
+      `Recorded into ${folder}. "${replay}" makes a recording readable.`,
       show,
     );
     if (answer === show) {
