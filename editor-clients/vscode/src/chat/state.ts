@@ -10,6 +10,8 @@ export interface ChatSources {
   sessions: Session[];
   active: string | null;
   agents: string[];
+  /** Whether places are followed, as long as no session says so. */
+  follows: boolean;
   /** The agent that is being started, if one is. */
   starting: string | null;
 }
@@ -24,7 +26,7 @@ export function chatState(from: ChatSources): ChatNews {
     sessions: from.sessions.map(sessionView),
     active: from.active,
     agents: from.agents,
-    followEnabled: follow?.enabled ?? true,
+    followEnabled: follow?.enabled ?? from.follows,
     starting: from.starting,
   };
 }

@@ -7,6 +7,7 @@ import {
   type WebviewView,
   type WebviewViewProvider,
   window,
+  workspace,
 } from 'vscode';
 
 import type { ContentBlock, TerminalUpdate } from '../protocol.ts';
@@ -272,6 +273,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
           sessions: sessions.all(),
           active: sessions.active?.sessionId ?? null,
           agents: agents.names(),
+          follows: workspace.getConfiguration('acp').get('follow.enabled', true),
           starting: this.starting.agent,
         }),
         ...(this.#askedIsOld ? asked : {}),

@@ -87,6 +87,7 @@ test('the state counts what waits for review, proposed changes too', () => {
     sessions: [session({ changes: [change], status: STATUS })],
     active: 's',
     agents: ['demo'],
+    follows: false,
     starting: null,
   });
   const [view] = state.sessions;
@@ -94,7 +95,7 @@ test('the state counts what waits for review, proposed changes too', () => {
   assert.equal(view.changes, 3);
   assert.equal(view.status, 'running');
   assert.deepEqual(view.queue, [{ turnId: 't', text: 'later' }]);
-  assert.equal(state.followEnabled, true);
+  assert.equal(state.followEnabled, false, 'as the settings say');
 });
 
 test('a flood of blocks is one message with the last state of each', () => {
