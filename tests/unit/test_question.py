@@ -445,6 +445,33 @@ def test_a_dialog_of_nothing_but_text_shows_the_lines_of_a_change() -> None:
     assert shown.message.splitlines() == shown.in_full.splitlines()[:2]
 
 
+def test_headline_command_changes_and_facts_are_all_of_a_text() -> None:
+    call = ToolCallUpsert(
+        "t",
+        kind="execute",
+        title="Build it",
+        raw_input={"command": "make", "cwd": "/elsewhere", "force": True},
+        content=(Diff("/ws/a.py", GREETED, GREET),),
+        locations=(Location("/ws/b.py", 3),),
+    )
+    shown = asked(call, files={"/ws/a.py": GREET})
+    assert shown.headline == "demo wants to run a command"
+    assert shown.facts == (
+        "Folder: /elsewhere (outside the workspace)",
+        "Path: /ws/b.py",
+        'Arguments: {"force":true}',
+        "The agent calls it: “Build it”",
+    )
+    assert sorted(shown.message.splitlines()) == sorted(
+        [
+            f"{shown.headline} (execute, request 1)",
+            "Command: make",
+            *(f"It {change.text}" for change in shown.changes),
+            *shown.facts,
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     "raw",
     [
