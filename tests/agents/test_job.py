@@ -18,7 +18,7 @@ from acp_sidecar.agents import job, posix_job, process
 from acp_sidecar.agents.exits import CannotStart, CommandExit
 from acp_sidecar.agents.job import Job, ProgramNotFound, command_line, end_at_once, start, to_run
 from acp_sidecar.agents.leash import Leash
-from tests.agents.test_process import PATIENCE, eventually, gone, started_watchdog, state
+from tests.agents.processes import PATIENCE, eventually, gone, started_watchdog, state
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
 

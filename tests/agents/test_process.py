@@ -6,116 +6,29 @@ import asyncio
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_sidecar.agents import process, watchdog
-from acp_sidecar.agents.process import (
-    AgentExit,
-    AgentProcess,
-    CannotStart,
-    Command,
-    resolve,
-    spawn,
+from acp_sidecar.agents.process import AgentExit, CannotStart, Command, resolve, spawn
+from tests.agents.processes import (
+    PATIENCE,
+    STUBBORN,
+    WRAPPER,
+    eventually,
+    gone,
+    running,
+    shell,
+    skip_unless_found,
+    state,
+    table,
 )
-from tests.agents.link import PEERS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
-
-PATIENCE = 10.0
-WRAPPER = "sleep 600 & echo $!; wait"
-"""Like npx and its kind: ends at no end of input, and the work is done by a grandchild."""
-
-
-def table() -> dict[int, tuple[int, str]]:
-    """Of every process its parent, and its state as ps shows it: R, S, Z and so on."""
-    if sys.platform == "linux":
-        found = {}
-        for pid in filter(str.isdecimal, os.listdir("/proc")):
-            with contextlib.suppress(OSError):
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                found[int(pid)] = (int(fields[1]), fields[0])
-        return found
-    answer = subprocess.run(
-        ["ps", "-axo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
-    )
-    rows = [line.split() for line in answer.stdout.splitlines()]
-    return {int(pid): (int(parent), stat[0]) for pid, parent, stat in rows}
-
-
-def state(pid: int) -> str:
-    """The state of a process; "-" for one that is no more."""
-    return table().get(pid, (0, "-"))[1]
-
-
-def gone(*pids: int) -> bool:
-    processes = table()
-    return all(processes.get(pid, (0, "-"))[1] in "-ZX" for pid in pids)
-
-
-def eventually(done: Callable[[], bool], seconds: float = PATIENCE) -> bool:
-    deadline = time.monotonic() + seconds
-    while not done():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-class Run:
-    """An agent, what it wrote and how it ended."""
-
-    def __init__(self) -> None:
-        self.output = b""
-        self.exits: list[AgentExit] = []
-        self.agent: AgentProcess
-        self.ended = asyncio.Event()
-        self._stirred = asyncio.Event()
-
-    def on_data(self, data: bytes) -> None:
-        assert not self.exits, "nothing comes after the end"
-        self.output += data
-        self._stirred.set()
-
-    def on_exit(self, exit_: AgentExit) -> None:
-        self.exits.append(exit_)
-        self.ended.set()
-
-    async def lines(self, count: int) -> list[str]:
-        """The first so many lines."""
-        async with asyncio.timeout(PATIENCE):
-            while self.output.count(b"\n") < count:
-                self._stirred.clear()
-                await self._stirred.wait()
-        return self.output.decode().splitlines()[:count]
-
-    async def end(self) -> AgentExit:
-        """The agent's own end."""
-        async with asyncio.timeout(PATIENCE):
-            await self.ended.wait()
-        return self.exits[0]
-
-
-@contextlib.asynccontextmanager
-async def running(*argv: str, **options: Any) -> AsyncIterator[Run]:
-    run = Run()
-    command = resolve(argv[0], argv[1:], **options)
-    run.agent = await spawn(command, on_data=run.on_data, on_exit=run.on_exit)
-    try:
-        yield run
-    finally:
-        await run.agent.stop(urgent=True)
-        assert len(run.exits) == 1
-
-
-def shell(script: str) -> tuple[str, str, str]:
-    return ("sh", "-c", script)
 
 
 # --- the end an agent makes itself --------------------------------------------------------
@@ -228,24 +141,6 @@ async def test_an_agent_that_stays_at_the_end_of_input_gets_sigterm() -> None:
         await run.agent.stop(patience=0.5)
         assert run.output == b"ready\nasked\n"
         assert run.exits[0].returncode == 5
-
-
-STUBBORN = {
-    "wrapper": WRAPPER,
-    "deaf wrapper": "trap '' TERM; sleep 600 & echo $!; wait; sleep 600",
-    "stopped": "sleep 600 & echo $!; kill -STOP $! $$; wait",
-    "job control": "set -m; sleep 600 & echo $!; wait",
-    "deaf grandchild": "(trap '' TERM; exec sleep 600) & echo $!; wait",
-    "group of its own in the group": "sh -c 'set -m; sleep 600 & echo $!; wait' & wait",
-    "session of its own": "setsid sh -c 'echo $$; sleep 600 >/dev/null' & wait",
-    "session in a session": "setsid sh -c \"setsid sh -c 'echo \\$\\$; sleep 9' & wait\" & wait",
-    "endless output": "sleep 600 & echo $!; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done",
-}
-
-
-def skip_unless_found(script: str) -> None:
-    if ("set -m" in script or "setsid" in script) and sys.platform != "linux":
-        pytest.skip("groups and sessions that an agent has opened are found on Linux only")
 
 
 @pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
@@ -478,161 +373,3 @@ async def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     script.write_bytes(b"\0\1\2\3")
     script.chmod(0o755)
     assert str(script) in await cannot_start(resolve(str(script)))
-
-
-# --- the watchdog ---------------------------------------------------------------------------------
-
-
-class Keeper:
-    """A sidecar in a process and group of its own, with one agent."""
-
-    def __init__(self, how: str, script: str) -> None:
-        self.popen = subprocess.Popen(
-            [sys.executable, str(PEERS / "keeper.py"), how, *shell(script)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            text=True,
-        )
-        assert self.popen.stdout is not None
-        words = self.popen.stdout.readline().split()
-        self.agent, self.grandchild, self.watchdog = map(int, words)
-
-    def all_gone(self, seconds: float = 3) -> bool:
-        return eventually(lambda: gone(self.agent, self.grandchild, self.watchdog), seconds)
-
-    def end(self) -> None:
-        self.popen.kill()
-        self.popen.wait()
-        for pipe in (self.popen.stdin, self.popen.stdout):
-            pipe.close()
-        for pid in (self.agent, self.grandchild):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-@contextlib.contextmanager
-def keeper(how: str, script: str) -> Any:
-    kept = Keeper(how, script)
-    try:
-        yield kept
-    finally:
-        kept.end()
-
-
-@pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
-def test_X05_no_agent_outlives_a_sidecar_that_is_killed(script: str) -> None:
-    skip_unless_found(script)
-    with keeper("wait", script) as kept:
-        assert not gone(kept.agent, kept.grandchild, kept.watchdog)
-        kept.popen.kill()
-        assert kept.all_gone()
-
-
-def test_X05_an_agent_may_end_what_it_runs_when_the_sidecar_is_killed() -> None:
-    script = "setsid sleep 600 >/dev/null 2>&1 & echo $!; cat; sleep 0.1; kill $!"
-    skip_unless_found(script)
-    with keeper("wait", script) as kept:
-        kept.popen.kill()
-        assert kept.all_gone()
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_X05_no_agent_outlives_a_signal_to_the_group_of_the_sidecar(number: int) -> None:
-    with keeper("wait", WRAPPER) as kept:
-        os.killpg(kept.popen.pid, number)
-        assert kept.all_gone()
-
-
-@pytest.mark.parametrize("how", ["return", "raise"])
-def test_X05_no_agent_outlives_a_loop_that_ends_without_stopping_it(how: str) -> None:
-    with keeper(how, WRAPPER) as kept:
-        assert kept.all_gone()
-        assert eventually(lambda: kept.popen.poll() is not None)
-
-
-def test_X05_no_agent_outlives_the_sidecars_own_stop() -> None:
-    with keeper("wait", WRAPPER) as kept:
-        kept.popen.stdin.close()
-        assert kept.popen.wait(PATIENCE) == 0
-        assert gone(kept.agent, kept.grandchild, kept.watchdog)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_the_watchdog_stays_when_everybody_is_asked_to_end(number: int) -> None:
-    with keeper("wait", WRAPPER) as kept:
-        # It may still be starting; from when on it ignores signals is to be seen in its status.
-        if sys.platform == "linux":
-            assert eventually(lambda: ignores(kept.watchdog, number))
-        os.kill(kept.watchdog, number)
-        kept.popen.kill()
-        assert kept.all_gone()
-
-
-def ignores(pid: int, number: int) -> bool:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("SigIgn:"):
-            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
-    return False
-
-
-async def test_a_watchdog_that_was_killed_is_replaced_with_the_next_agent() -> None:
-    async with running(*shell("cat")):
-        first = process.LEASH.pid
-        assert first is not None
-        os.kill(first, signal.SIGKILL)
-        assert eventually(lambda: gone(first))
-        async with running(*shell("cat")):
-            second = process.LEASH.pid
-            assert second not in (None, first)
-            assert not gone(second)
-
-
-def started_watchdog() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", watchdog.__file__], stdin=subprocess.PIPE, bufsize=0
-    )
-
-
-def test_an_agent_that_was_not_reported_any_more_is_found_by_its_input() -> None:
-    """The sidecar is killed between starting an agent and saying so."""
-    if sys.platform != "linux":
-        pytest.skip("found by /proc, which is Linux's")
-    readable, writable = os.pipe()
-    inode = os.fstat(readable).st_ino
-    agent = subprocess.Popen(
-        shell("trap '' HUP; sleep 600"), stdin=readable, start_new_session=True
-    )
-    os.close(readable)
-    dog = started_watchdog()
-    assert dog.stdin is not None
-    dog.stdin.write(f"?pipe:[{inode}]\n".encode())
-    dog.stdin.close()
-    os.close(writable)
-    assert agent.wait(PATIENCE) != 0
-    assert dog.wait(PATIENCE) == 0
-
-
-def test_a_group_that_was_given_back_is_left_alone() -> None:
-    bystander = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    dog = started_watchdog()
-    assert dog.stdin is not None
-    dog.stdin.write(f"?1\n+{bystander.pid} 1\n-{bystander.pid}\nnonsense\n+\n+1 1\n+0 0\n".encode())
-    dog.stdin.close()
-    assert dog.wait(PATIENCE) == 0
-    assert bystander.poll() is None
-    bystander.kill()
-    bystander.wait()
-
-
-def test_the_watchdog_imports_nothing_slow() -> None:
-    answer = subprocess.run(
-        [sys.executable, "-I", "-S", "-X", "importtime", watchdog.__file__],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip() for line in answer.stderr.splitlines()}
-    assert not loaded & {"asyncio", "subprocess", "re", "json", "logging", "typing", "pathlib"}

@@ -13,7 +13,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
-from tests.agents.test_process import gone
+from tests.agents.processes import gone
 from tests.e2e.commands.demo_file import GREETED, GREETING
 from tests.e2e.lsp_client import SERVE, Client, Refused, demo, make_client
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.agents.test_process import gone
+from tests.agents.processes import gone
 from tests.neovim.desk import Desk
 from tests.neovim.harness import wait_until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_process import gone
+from tests.agents.processes import gone
 from tests.e2e.editor import Editor
 from tests.e2e.puppet import Puppet
 from tests.e2e.terminals.commands import (

@@ -12,7 +12,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from tests.agents.test_process import gone
+from tests.agents.processes import gone
 from tests.e2e.editor import BOUND, Editor, LspError, capabilities, editing
 from tests.e2e.puppet import Puppet
 from tests.e2e.terminals.commands import EXITED, GRANDCHILD, create, output, refused, wait, written
