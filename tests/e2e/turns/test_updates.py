@@ -1,4 +1,4 @@
-"""Prompts, turns, their queue and their end, between an editor and an agent held by the test."""
+"""What an agent says from a prompt to its end, and around it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,7 @@ import pytest
 
 from tests.e2e.editor import Editor, LspError, capabilities
 from tests.e2e.puppet import OPTIONS, Puppet
-
-
-@pytest.fixture(autouse=True)
-async def _open(session: dict[str, Any]) -> None:
-    """Every test here speaks in an open session."""
-
-
-def texts(state: dict[str, Any], role: str) -> list[str]:
-    return [
-        "".join(block.get("text", "") for block in message["content"])
-        for message in state["messages"]
-        if message["role"] == role
-    ]
+from tests.e2e.turns.said import texts
 
 
 async def test_S02_what_goes_over_the_wire(
@@ -268,60 +256,6 @@ async def test_S07_an_error_ends_the_turn_with_its_message(editor: Editor, puppe
     assert (await editor.state())["status"] == "idle"
 
 
-async def test_S10_a_cancel_closes_open_calls_at_once(editor: Editor, puppet: Puppet) -> None:
-    _, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-    puppet.tool("t1", status="in_progress")
-    puppet.tool("t2", status="completed")
-
-    async def both() -> bool:
-        return len((await editor.state())["toolCalls"]) == 2
-
-    await editor.eventually(both)
-    await editor.execute("acp.session.cancel")
-    calls = (await editor.state())["toolCalls"]
-    assert [call["status"] for call in calls] == ["cancelled", "completed"]
-    assert calls[0]["closedBy"] == "sidecar"
-    puppet.tool("t1", "tool_call_update", status="in_progress")
-    puppet.tool("t1", "tool_call_update", title="later")
-
-    async def titled() -> bool:
-        return bool((await editor.state())["toolCalls"][0]["title"] == "later")
-
-    await editor.eventually(titled)
-    assert (await editor.state())["toolCalls"][0]["status"] == "cancelled"
-    puppet.tool("t1", "tool_call_update", status="completed")
-    puppet.end_turn(prompt, "cancelled")
-    assert await turn == {"stopReason": "cancelled"}
-    assert (await editor.state())["toolCalls"][0]["status"] == "completed"
-
-
-async def test_S11_after_a_cancel_nothing_is_written(
-    editor: Editor, puppet: Puppet, ws: Path
-) -> None:
-    file = ws / "a.txt"
-    file.write_text("before\n")
-    editor.open(file)
-    _, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-    await editor.execute("acp.session.cancel")
-    diff = {"type": "diff", "path": str(file), "oldText": "before\n", "newText": "after\n"}
-    puppet.tool("t1", status="pending", content=[diff])
-    refused = await puppet.write(file, "after\n")
-    assert "cancelled" in refused["error"]["message"]
-    puppet.end_turn(prompt, "cancelled")
-    await turn
-    # Nor by an agent that is late.
-    assert "error" in await puppet.write(file, "after\n")
-    assert file.read_text() == "before\n"
-    assert editor.all("workspace/applyEdit") == []
-    # The next prompt is a new word of the user's.
-    editor.start("acp.session.prompt", text="do it")
-    await puppet.prompted()
-    assert "result" in await puppet.write(file, "after\n")
-    assert file.read_text() == "after\n"
-
-
 async def test_S12_an_update_for_an_unknown_call(editor: Editor, puppet: Puppet) -> None:
     _, turn = editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()
@@ -359,119 +293,6 @@ async def test_S15_the_echo_of_the_prompt_is_not_shown_twice(
     assert texts(await editor.state(), "user") == ["do the thing"]
 
 
-async def test_S16_a_second_prompt_waits_for_the_first(editor: Editor, puppet: Puppet) -> None:
-    _, first = editor.start("acp.session.prompt", text="one")
-    _, second = editor.start("acp.session.prompt", text="two")
-    prompt = await puppet.prompted()
-    (waiting,) = await editor.execute("acp.session.queue")
-    assert waiting["text"] == "two"
-    assert sum(message.get("method") == "session/prompt" for message in puppet.seen) == 1
-    puppet.say("1")
-    puppet.end_turn(prompt)
-    await first
-    prompt = await puppet.prompted()
-    assert prompt["params"]["prompt"] == [{"type": "text", "text": "two"}]
-    puppet.say("2")
-    puppet.end_turn(prompt)
-    assert await second == {"stopReason": "end_turn"}
-
-
-async def test_S16_what_waits_can_be_edited_and_dropped(editor: Editor, puppet: Puppet) -> None:
-    editor.start("acp.session.prompt", text="one")
-    prompt = await puppet.prompted()
-    _, second = editor.start("acp.session.prompt", text="two")
-    _, third = editor.start("acp.session.prompt", text="three")
-    waiting = await editor.execute("acp.session.queue")
-    assert [entry["text"] for entry in waiting] == ["two", "three"]
-    left = await editor.execute(
-        "acp.session.queue",
-        edit={"turnId": waiting[1]["turnId"], "text": "THREE"},
-        drop=waiting[0]["turnId"],
-    )
-    assert [entry["text"] for entry in left] == ["THREE"]
-    assert await second == {"stopReason": "cancelled"}
-    assert (await editor.state())["queue"] == left
-    puppet.end_turn(prompt)
-    prompt = await puppet.prompted()
-    assert prompt["params"]["prompt"][0]["text"] == "THREE"
-    puppet.say("3")
-    puppet.end_turn(prompt)
-    assert await third == {"stopReason": "end_turn"}
-
-
-async def test_cancelling_the_command_cancels_the_turn(editor: Editor, puppet: Puppet) -> None:
-    request, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-    editor.cancel(request)
-    await puppet.incoming("session/cancel")
-    puppet.end_turn(prompt, "cancelled")
-    assert await turn == {"stopReason": "cancelled"}
-
-
-async def test_cancelling_a_waiting_prompt_drops_it_alone(editor: Editor, puppet: Puppet) -> None:
-    _, first = editor.start("acp.session.prompt", text="one")
-    prompt = await puppet.prompted()
-    request, second = editor.start("acp.session.prompt", text="two")
-    await editor.eventually(lambda: editor.execute("acp.session.queue"))
-    editor.cancel(request)
-    assert await second == {"stopReason": "cancelled"}
-    puppet.say("x")
-    puppet.end_turn(prompt)
-    assert await first == {"stopReason": "end_turn"}
-    assert not any(message.get("method") == "session/cancel" for message in puppet.seen)
-
-
-@pytest.mark.parametrize("end", ["end_turn", "error"])
-async def test_a_cancelled_turn_is_cancelled_whatever_the_agent_calls_it(
-    editor: Editor, puppet: Puppet, end: str
-) -> None:
-    _, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-    await editor.execute("acp.session.cancel")
-    if end == "error":
-        puppet.send({"id": prompt["id"], "error": {"code": -32603, "message": "aborted"}})
-    else:
-        puppet.end_turn(prompt)
-    assert await turn == {"stopReason": "cancelled"}
-    assert editor.all("window/showMessage") == []
-
-
-async def test_without_waiting_the_turn_s_id_comes_at_once(editor: Editor, puppet: Puppet) -> None:
-    begun = await editor.execute("acp.session.prompt", text="go", wait=False)
-    assert set(begun) == {"turnId"}
-    puppet.say("x")
-    puppet.end_turn(await puppet.prompted())
-
-    async def idle() -> bool:
-        return bool((await editor.state())["status"] == "idle")
-
-    await editor.eventually(idle)
-
-
-async def test_a_turn_shows_progress_whose_button_cancels_it(
-    editor: Editor, puppet: Puppet
-) -> None:
-    _, turn = editor.start("acp.session.prompt", text="go")
-    prompt = await puppet.prompted()
-
-    def begun() -> Any:
-        return [
-            params
-            for params in editor.all("$/progress")
-            if params["value"]["kind"] == "begin" and "working" in params["value"]["title"]
-        ]
-
-    (progress,) = await editor.until(begun)
-    assert progress["value"]["cancellable"] is True
-    editor.notify("window/workDoneProgress/cancel", {"token": progress["token"]})
-    await puppet.incoming("session/cancel")
-    puppet.end_turn(prompt, "cancelled")
-    await turn
-    await editor.until(
-        lambda: {"token": progress["token"], "value": {"kind": "end"}} in editor.all("$/progress")
-    )
-
-
 async def test_an_agent_that_dies_fails_every_prompt_with_its_last_words(
     editor: Editor, puppet: Puppet
 ) -> None:
@@ -487,68 +308,6 @@ async def test_an_agent_that_dies_fails_every_prompt_with_its_last_words(
     opened = await editor.execute("acp.session.new")
     assert puppet.connections == 2
     assert opened["agentSessionId"] == "S2"
-
-
-async def test_context_is_a_link_or_the_text_as_it_is_now(
-    editor: Editor, puppet: Puppet, ws: Path
-) -> None:
-    file = ws / "a.py"
-    file.write_text("one\ntwo\nthree\n")
-    uri = editor.open(file)
-    editor.type(uri, 1, 0, "TWO", delete=3)
-    lines = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
-    editor.start("acp.session.prompt", text="see", context=[{"uri": uri, "range": lines}])
-    prompt = await puppet.prompted()
-    link = prompt["params"]["prompt"][1]
-    assert (link["type"], link["uri"]) == ("resource_link", uri)
-    puppet.end_turn(prompt)
-
-
-class TestEmbeddedContext:
-    @pytest.fixture
-    async def editor(
-        self, idle_editor: Editor, ws: Path, settings: dict[str, Any], puppet: Puppet
-    ) -> Editor:
-        puppet.capabilities = {"promptCapabilities": {"embeddedContext": True}}
-        await idle_editor.initialize(ws, settings=settings)
-        return idle_editor
-
-    async def test_it_is_the_buffer_s_text(self, editor: Editor, puppet: Puppet, ws: Path) -> None:
-        file = ws / "a.py"
-        file.write_text("one\ntwo\nthree\n")
-        uri = editor.open(file)
-        editor.type(uri, 1, 0, "TWO", delete=3)
-        lines = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
-        editor.start("acp.session.prompt", text="see", context=[{"uri": uri, "range": lines}])
-        resource = (await puppet.prompted())["params"]["prompt"][1]["resource"]
-        assert resource == {"uri": uri, "text": "TWO\n"}
-
-    async def test_P19_a_document_that_is_no_file_goes_as_its_text(
-        self, editor: Editor, puppet: Puppet, ws: Path
-    ) -> None:
-        uri = editor.open("", "scratch\n", uri="untitled:Untitled-1")
-        editor.start("acp.session.prompt", text="see", context=[{"uri": uri}])
-        resource = (await puppet.prompted())["params"]["prompt"][1]["resource"]
-        assert resource == {"uri": uri, "text": "scratch\n"}
-
-
-@pytest.mark.parametrize(
-    ("argument", "says"),
-    [
-        ({}, "text"),
-        ({"text": 5}, "'text' must be a text"),
-        ({"text": "x", "wait": "no"}, "'wait' must be true or false"),
-        ({"text": "x", "context": [{}]}, "'uri'"),
-        ({"text": "x", "context": [{"uri": "file:///x", "range": 5}]}, "LSP range"),
-        ({"text": "x", "sessionId": "nope"}, r"acp\.session\.new"),
-        ({"content": "x"}, "'content' must be a list"),
-    ],
-)
-async def test_bad_arguments_get_an_error_that_says_what_to_do(
-    editor: Editor, argument: dict[str, Any], says: str
-) -> None:
-    with pytest.raises(LspError, match=says):
-        await editor.execute("acp.session.prompt", **argument)
 
 
 class TestTranscript:
