@@ -76,7 +76,8 @@ export interface ToolCallBlock {
   id: string;
   kind: 'toolCall';
   toolCallId: string;
-  title: string;
+  /** What the agent calls it; some never say. */
+  title: string | null;
   name: string | null;
   /** ACP's tool kind: read, edit, delete, move, search, execute, think, fetch, other … */
   toolKind: string;

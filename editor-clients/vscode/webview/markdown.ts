@@ -107,6 +107,23 @@ export class Markdown {
   }
 }
 
+/** An item that begins with `[x]` or `[ ]` is a task, done or to be done. */
+function markTask(item: HTMLLIElement): void {
+  const paragraph = item.querySelector(':scope > p:first-child');
+  const first = paragraph ? paragraph.firstChild : item.firstChild;
+  const [mark, sign] = /^\[([ xX])\]\s/u.exec(first instanceof Text ? first.data : '') ?? [];
+  if (!(first instanceof Text) || mark === undefined) {
+    return;
+  }
+  first.deleteData(0, mark.length);
+  const done = sign !== ' ';
+  const label = done ? 'done' : 'to do';
+  const box = element('span', { class: 'task', role: 'img', 'aria-label': label, title: label });
+  box.append(icon(done ? 'pass-filled' : 'circle-large-outline'));
+  first.before(box);
+  item.classList.add('task-item');
+}
+
 /** Gives the pieces of sanitised Markdown what HTML alone cannot say. */
 function finish(fragment: DocumentFragment, actions: TextActions, plain: boolean): void {
   for (const image of fragment.querySelectorAll('img')) {
@@ -131,6 +148,9 @@ function finish(fragment: DocumentFragment, actions: TextActions, plain: boolean
       anchor.append(code);
       leadToPath(anchor, place, actions);
     }
+  }
+  for (const item of fragment.querySelectorAll('li')) {
+    markTask(item);
   }
   for (const pre of fragment.querySelectorAll('pre')) {
     const language = pre.getAttribute('data-language') ?? '';

@@ -47,11 +47,38 @@ function fileUri(text: string): Place | null {
 
 /** A path as short as it says the same: relative where it is in the folder `cwd`. */
 export function shortPath(path: string, cwd: string | null): string {
-  if (cwd === null || cwd === '') {
-    return path;
+  const folder = inside(cwd);
+  return folder !== null && path.startsWith(folder) && path.length > folder.length
+    ? path.slice(folder.length)
+    : path;
+}
+
+/** What an agent calls something, with the paths in it as short as {@link shortPath} makes them. */
+export function shortTitle(title: string, cwd: string | null): string {
+  const folder = inside(cwd);
+  if (folder === null) {
+    return title;
   }
-  const folder = /[\\/]$/u.test(cwd) ? cwd : `${cwd}${cwd.includes('\\') ? '\\' : '/'}`;
-  return path.startsWith(folder) && path.length > folder.length ? path.slice(folder.length) : path;
+  // Some leave out the first slash where a path is all of it.
+  const whole = `/${title}`.startsWith(folder) ? `/${title}` : title;
+  const short = whole.replaceAll(folder, (found, at: number) =>
+    at === 0 || /[\s"'`(]/u.test(whole.charAt(at - 1)) ? '' : found,
+  );
+  return short.trim() === '' ? title : short;
+}
+
+/** Whether a path is that of the folder `cwd` itself. */
+export function isFolder(path: string, cwd: string | null): boolean {
+  const bare = (it: string) => it.replace(/(?<=.)[\\/]+$/u, '');
+  return cwd !== null && cwd !== '' && bare(path) === bare(cwd);
+}
+
+/** How every path in a folder begins, null where there is no folder. */
+function inside(cwd: string | null): string | null {
+  if (cwd === null || cwd === '') {
+    return null;
+  }
+  return /[\\/]$/u.test(cwd) ? cwd : `${cwd}${cwd.includes('\\') ? '\\' : '/'}`;
 }
 
 /** The last part of a path, for a name. */

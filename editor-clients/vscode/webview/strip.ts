@@ -1,10 +1,14 @@
 import type { ChatState, FromChat } from '../src/chat/messages.ts';
 import type { Elicitation, Question } from '../src/protocol.ts';
+import { formInShort, inShort } from '../src/questions/facts.ts';
 import { Guard, TOO_SOON } from './blocks/guard.ts';
 import { element, icon, Part } from './element.ts';
 import { visible, visibleLines } from './visible.ts';
 
 type Asked = Question | Elicitation;
+
+/** Characters of a question in a few words. */
+const MOST = 200;
 
 interface Shown {
   waiting: { requestId: string; words: string }[];
@@ -107,12 +111,8 @@ export class Strip {
 export function askedWords(it: Asked, state: ChatState): string {
   const session = state.sessions.find((one) => one.sessionId === it.sessionId);
   const other = session && session.sessionId !== state.active ? session.title : null;
-  const where = other ? ` in “${other}”` : '';
-  if ('headline' in it && it.title === null) {
-    return visible(`${it.headline}${where}`);
-  }
-  const what = 'headline' in it ? it.title : it.message.split('\n')[0];
-  return visible(`${it.agent} asks${where}: ${what ?? ''}`);
+  const where = other ? ` (in “${visible(other)}”)` : '';
+  return `${'title' in it ? inShort(it, MOST) : formInShort(it, MOST)}${where}`;
 }
 
 function ownQuestion(

@@ -11,6 +11,7 @@ const SHARED = [
   'src/chat/draft.ts',
   'src/chat/messages.ts',
   'src/protocol.ts',
+  'src/questions/facts.ts',
   'src/questions/form_fields.ts',
   'src/sessions/status.ts',
   'src/visible.ts',

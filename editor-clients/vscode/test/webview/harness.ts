@@ -107,6 +107,8 @@ function themeCss(theme: Theme): string {
     --vscode-editor-font-family: "DejaVu Sans Mono", monospace; --vscode-editor-font-size: 13px; }
     html, body, main { height: 100%; margin: 0; }
     body { background: var(--vscode-sideBar-background); padding: 0; }
+    /* As VS Code has it in every page. */
+    code { color: rgb(215, 186, 125); background-color: rgb(60, 60, 60); padding: 1px 3px; }
     main { display: flex; flex-direction: column; }`;
 }
 

@@ -252,14 +252,42 @@ test('the end of a turn elsewhere and a new question are told to who cannot see 
   assert.equal(await told.textContent(), 'demo has finished in “Tests”');
   const questions = [question('q', { sessionId: 't', title: 'Run the tests' })];
   await chat.state({}, { sessions: [SESSION, other], questions });
-  assert.equal(await told.textContent(), 'demo asks in “Tests”: Run the tests');
-  await chat.page.getByRole('button', { name: /demo asks in “Tests”/ }).click();
+  assert.equal(await told.textContent(), 'demo wants to run: make test (in “Tests”)');
+  await chat.page
+    .getByRole('button', { name: /demo wants to run: make test \(in “Tests”\)/ })
+    .click();
   assert.deepEqual(await last(chat, 'selectSession'), { type: 'selectSession', sessionId: 't' });
+});
+
+test('many options of a session are all to be read', async () => {
+  const chat = await chats.open();
+  const names = ['Accept edits', 'Default (recommended)', 'Medium effort'];
+  const selects = names.map((name, index) => ({
+    ...MODEL,
+    id: `o${index}`,
+    name,
+    currentValue: 'v',
+    options: [{ value: 'v', name }],
+  }));
+  const toggles = ['Fast mode', 'Workflows'].map((name) => ({
+    id: name,
+    name,
+    type: 'boolean' as const,
+    currentValue: false,
+  }));
+  await chat.state({ configOptions: [...selects, ...toggles] });
+  const texts = chat.page.locator('.picker-text');
+  await texts.nth(4).waitFor();
+  assert.deepEqual(await texts.allInnerTexts(), [...names, 'Fast mode', 'Workflows']);
+  const cut = await texts.evaluateAll((all) =>
+    all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.textContent),
+  );
+  assert.deepEqual(cut, []);
 });
 
 test('what is asked stays while it is not told anew', async () => {
   const chat = await chats.open();
-  const asks = chat.page.getByRole('button', { name: /demo asks: Run the tests/ });
+  const asks = chat.page.getByRole('button', { name: /demo wants to run: make test/ });
   await chat.state({}, { questions: [question('q', { title: 'Run the tests' })] });
   await asks.waitFor();
   await chat.receive({

@@ -64,6 +64,66 @@ test('a question says everything, and its buttons have the order it came with', 
   await chat.page.close();
 });
 
+test('each thing is said once: what is drawn is not in the words as well', async () => {
+  const chat = await chats.open();
+  const facts = [
+    'Folder: /ws',
+    'Path: /ws',
+    'Path: /ws/src/a.py',
+    'Path: /out/new.txt (outside the workspace)',
+    'Arguments: {"retries":3}',
+    'The agent calls it: “Run the tests”',
+  ];
+  const places = [
+    { path: '/ws', line: null },
+    { path: '/ws/src/a.py', line: 4 },
+    { path: '/out/new.txt', line: null },
+  ];
+  const asked = question('q', {
+    facts,
+    command: 'make test',
+    cwd: '/ws',
+    locations: places,
+    paths: places.map((it) => it.path),
+    rawInput: { retries: 3 },
+  });
+  await chat.state({}, { questions: [asked] });
+  await chat.blocks([permission('q')]);
+  const card = chat.page.locator('.question');
+  const lines = (await card.innerText()).split('\n').map((it) => it.trim());
+  assert.deepEqual(lines.filter(Boolean).slice(0, 10), [
+    'demo wants to run a command',
+    '$',
+    'make test',
+    'Path: src/a.py:4',
+    'Path: /out/new.txt (outside the workspace)',
+    'The agent calls it: “Run the tests”',
+    'Input',
+    '{',
+    '"retries": 3',
+    '}',
+  ]);
+  await card.getByRole('link', { name: '/out/new.txt' }).click();
+  assert.deepEqual(await chat.sent('openPath'), [
+    { type: 'openPath', sessionId: 's', path: '/out/new.txt', line: null },
+  ]);
+  await chat.page.close();
+});
+
+test('a command that would run elsewhere says where', async () => {
+  const chat = await chats.open();
+  const outside = 'Folder: /out (outside the workspace)';
+  const asked = question('q', {
+    facts: [outside],
+    command: 'make',
+    cwd: '/out',
+  });
+  await chat.state({}, { questions: [asked] });
+  await chat.blocks([permission('q')]);
+  assert.ok(await chat.page.getByText(outside).isVisible());
+  await chat.page.close();
+});
+
 test('no answer is offered where none of the options is a no', async () => {
   const chat = await chats.open();
   const options = [{ optionId: 'go', name: 'Go', kind: 'allow_once', title: 'Go' }];

@@ -195,7 +195,7 @@ test('what a tool says keeps its lines, and hard breaks are no empty ones', asyn
   const chat = await chats.open();
   const said = '  14 lines  greeting.py\n   3 lines  notes.md  \ndone';
   const content = [{ type: 'content' as const, content: { type: 'text' as const, text: said } }];
-  await chat.blocks([toolCall('x', 'Count', { content })]);
+  await chat.blocks([toolCall('x', 'Count', { toolKind: 'other', content })]);
   await chat.page.getByRole('button', { name: /Count/ }).click();
   const shown = await chat.page.locator('.tool-text').innerText();
   assert.deepEqual(shown.trim().split('\n'), [
@@ -259,6 +259,13 @@ test('the output of a command grows in place, and it can be opened and stopped',
   await chat.settled();
   assert.equal(await chat.page.locator('.exit').innerText(), 'exit 2');
   assert.equal(await chat.page.getByRole('button', { name: 'Kill' }).count(), 0);
+  const unsaid = { exitCode: null, signal: null };
+  await chat.receive({
+    type: 'terminal',
+    terminal: { ...terminal, sessionId: 's', exitStatus: unsaid },
+  });
+  await chat.settled();
+  assert.equal(await chat.page.locator('.exit').innerText(), 'ended');
   await chat.page.close();
 });
 
@@ -317,5 +324,118 @@ test('pictures are shown, kinds that are not known are passed over', async () =>
   assert.equal(loaded, 1);
   assert.equal(await chat.page.locator('article').count(), 2);
   chat.assertQuiet();
+  await chat.page.close();
+});
+
+test('a task of a list is shown as done or to be done', async () => {
+  const chat = await chats.open();
+  await chat.blocks([message('m', '- [x] changed\n- [ ] *tested*\n- [y] neither\n\nA [ ] b')]);
+  const items = chat.page.locator('li');
+  assert.deepEqual(await items.allInnerTexts(), ['changed', 'tested', '[y] neither']);
+  const marks = await chat.page
+    .locator('li .task')
+    .evaluateAll((all) => all.map((it) => it.getAttribute('aria-label')));
+  assert.deepEqual(marks, ['done', 'to do']);
+  await chat.page.close();
+});
+
+test('code in a block has the ground of its block, and a table breaks no word', async () => {
+  const chat = await chats.open();
+  const table = `| file | change |\n|---|---|\n| \`src/parting.py\` | ${'words '.repeat(40)} |`;
+  await chat.blocks([
+    message('m', `\`\`\`python\ndef a(): pass\n\`\`\`\n\n${table}`),
+    toolCall('x', 'Run', { toolKind: 'execute', command: 'make test' }),
+  ]);
+  const grounds = await chat.page
+    .locator(':is(pre, .command) code')
+    .evaluateAll((all) => all.map((it) => getComputedStyle(it).backgroundColor));
+  assert.deepEqual(grounds, ['rgba(0, 0, 0, 0)', 'rgba(0, 0, 0, 0)']);
+  const file = await chat.page.locator('td code').boundingBox();
+  assert.ok(file && file.height < 30, `it takes ${file?.height} px`);
+  await chat.page.close();
+});
+
+test('what a tool found is shown as it is, what it says is Markdown', async () => {
+  const chat = await chats.open();
+  const text = '# total 2\n* a   b\n<shell>\n';
+  const content = [{ type: 'content' as const, content: { type: 'text' as const, text } }];
+  const fenced = [
+    { type: 'content' as const, content: { type: 'text' as const, text: '```\none\n```' } },
+  ];
+  await chat.blocks([
+    toolCall('x', 'ls', { toolKind: 'execute', command: 'ls', content }),
+    toolCall('f', 'Fenced', { toolKind: 'execute', content: fenced }),
+    toolCall('t', 'Think', { toolKind: 'think', status: 'failed', content }),
+  ]);
+  const row = (key: string) => chat.page.locator(`article[data-key="${key}"]`);
+  assert.equal(await row('x').locator('.output').textContent(), text.trimEnd());
+  assert.equal(await row('x').locator('h1, li').count(), 0);
+  assert.equal(await row('f').locator('pre code').textContent(), 'one');
+  assert.equal(await row('t').locator('h1').textContent(), 'total 2');
+
+  // More comes, and its end is in sight; another kind is told later.
+  const long = Array.from({ length: 60 }, (_, n) => `tick ${n}`).join('\n');
+  const grown = [
+    { type: 'content' as const, content: { type: 'text' as const, text: `${text}${long}` } },
+  ];
+  await chat.blocks([toolCall('x', 'ls', { toolKind: 'execute', command: 'ls', content: grown })]);
+  const left = await row('x')
+    .locator('.output')
+    .evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
+  assert.ok(left < 8, `${left} px are left below`);
+  await chat.blocks([toolCall('x', 'ls', { toolKind: 'other', status: 'failed', content })]);
+  await row('x').locator('h1').waitFor();
+  await chat.page.close();
+});
+
+test('a tool call has its paths short, its command once, and a title of its own without one', async () => {
+  const chat = await chats.open();
+  const place = { path: '/ws/src/app.py', line: null };
+  const folder = { path: '/ws/', line: null };
+  const command = `python3 ${'a-long-word '.repeat(12)}`.trim();
+  const calls: [string, Parameters<typeof toolCall>[2]][] = [
+    ['/ws/src/app.py', { locations: [place] }],
+    ['ws/src/app.py', { locations: [place] }],
+    ["Read file '/ws/src/app.py'", { locations: [place] }],
+    ['grep', { toolKind: 'search', locations: [folder] }],
+    [command, { toolKind: 'execute', command, locations: [folder], rawInput: { command } }],
+    ['edit', { toolKind: 'edit', status: 'failed', locations: [place] }],
+  ];
+  const untitled = toolCall('none', '', { status: 'failed' });
+  await chat.blocks([
+    ...calls.map(([title, more], index) => toolCall(`c${index}`, title, more)),
+    { ...untitled, title: null },
+  ]);
+  const texts = (await chat.page.locator('article').allInnerTexts()).map((it) => it.trim());
+  assert.deepEqual(
+    texts.map((it) => it.replaceAll(/\s+/gu, ' ')),
+    [
+      'src/app.py',
+      'src/app.py',
+      "Read file 'src/app.py'",
+      'grep',
+      `${command} Input`,
+      'edit src/app.py',
+      'Tool call',
+    ],
+  );
+  chat.assertQuiet();
+  await chat.page.close();
+});
+
+test('beside a long title places and status have room', async () => {
+  const chat = await chats.open('vscode-dark', { width: 300, height: 700 });
+  const path = `/elsewhere/${'deep/'.repeat(5)}file.txt`;
+  await chat.blocks([
+    toolCall('x', 'A long title '.repeat(12), { locations: [{ path, line: null }] }),
+    toolCall('y', 'A long title '.repeat(12)),
+  ]);
+  const place = await chat.page.locator('.tool-places a').boundingBox();
+  assert.ok(place && place.height < 60, `it takes ${place?.height} px`);
+  for (const row of await chat.page.locator('.disclosure-row').all()) {
+    const outer = await row.boundingBox();
+    const status = await row.locator('.tool-status').boundingBox();
+    assert.ok(outer && status && status.x + status.width <= outer.x + outer.width);
+  }
   await chat.page.close();
 });

@@ -106,12 +106,16 @@ export function clamped(
   return box;
 }
 
-/** Any value as JSON to read, folded. */
-export function jsonFold(context: BlockContext, title: string, value: unknown): HTMLElement {
-  const name = `json:${title}`;
-  return fold(context, name, [element('span', { class: 'fold-title', text: title })], (body) => {
-    body.append(jsonText(value));
-  }).element;
+/** Any value as JSON to read, folded unless it is said to be `open`. */
+export function jsonFold(
+  context: BlockContext,
+  title: string,
+  value: unknown,
+  open = false,
+): HTMLElement {
+  const head = element('span', { class: 'fold-title', text: title });
+  const fill = (body: HTMLElement) => body.append(jsonText(value));
+  return fold(context, `json:${title}`, [head], fill, open).element;
 }
 
 function jsonText(value: unknown): HTMLElement {

@@ -1,7 +1,7 @@
-import type { PermissionBlock, Question } from '../../src/protocol.ts';
+import type { Location, PermissionBlock, Question } from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
 import { pathLink } from '../markdown.ts';
-import { shortPath } from '../paths.ts';
+import { isFolder, shortPath } from '../paths.ts';
 import { visible, visibleLines } from '../visible.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { questionDiff } from './diff.ts';
@@ -63,7 +63,6 @@ class PermissionView implements BlockView<PermissionBlock> {
     if (this.#block.state !== 'waiting') {
       return this.#over();
     }
-    const said = question ? lines(question, this.#context.cwd) : [];
     return [
       element(
         'div',
@@ -71,49 +70,66 @@ class PermissionView implements BlockView<PermissionBlock> {
         icon('question'),
         element('div', { class: 'question-title', text: visible(this.#block.headline) }),
       ),
-      said.length > 0
-        ? element('div', {
-            class: 'question-message',
-            text: visibleLines(said.join('\n')),
-          })
-        : null,
       ...(question ? this.#facts(question) : []),
       this.#buttons(question),
       this.#said,
     ];
   }
 
+  /** What is known of it. What can be drawn stands there only so, and not in words as well. */
   #facts(question: Question): (Node | null)[] {
     const context = this.#context;
     const shown = question.diffs.map((it) => it.path);
+    const input = question.rawInput ?? null;
+    const description = question.description ?? this.#block.description;
+    const told = (line: string) =>
+      (question.command !== null &&
+        isFolder(/^(?:Folder|Path): (.*)$/u.exec(line)?.[1] ?? '', context.cwd)) ||
+      (input !== null && isArguments(line)) ||
+      (description && line.startsWith('The agent explains: '));
+    const left = question.facts.filter((line) => !told(line));
     const places = [
       ...question.locations,
       ...question.paths
         .filter((path) => !question.locations.some((it) => it.path === path))
         .map((path) => ({ path, line: null })),
     ].filter((it) => !shown.includes(it.path));
-    const description = question.description ?? this.#block.description;
+    const isLeft = (it: Location) => question.facts.every((line) => rest(line, it) === null);
+    const beside = places.filter(isLeft);
+    const folder = question.facts.some((line) => line.startsWith('Folder: ')) ? null : question.cwd;
     return [
+      question.command === null ? null : commandLine(question.command, folder, context),
+      this.#message([...summaries(question, context.cwd), ...left], places),
       description
         ? element('div', { class: 'question-description', text: visibleLines(description) })
         : null,
-      question.command === null ? null : commandLine(question.command, question.cwd, context),
-      places.length === 0
+      beside.length === 0
         ? null
-        : element(
-            'div',
-            { class: 'places' },
-            ...places.map((it) =>
-              pathLink(
-                shortPath(it.path, context.cwd) + (it.line === null ? '' : `:${it.line}`),
-                it,
-                context,
-              ),
-            ),
-          ),
+        : element('div', { class: 'places' }, ...beside.map((it) => this.#link(it))),
       ...question.diffs.map((it, index) => questionDiff(it, index, context)),
-      (question.rawInput ?? null) === null ? null : jsonFold(context, 'Input', question.rawInput),
+      // What is told in words as JSON in a line is to be read here.
+      input === null ? null : jsonFold(context, 'Input', input, question.facts.some(isArguments)),
     ];
+  }
+
+  /** What is told in words, a line each; a path in them leads to its file. */
+  #message(lines: string[], places: Location[]): Node | null {
+    if (lines.length === 0) {
+      return null;
+    }
+    const drawn = lines.map((line) => {
+      const place = places.find((it) => rest(line, it) !== null);
+      return place
+        ? element('div', {}, 'Path: ', this.#link(place), rest(line, place))
+        : element('div', { text: visibleLines(line) });
+    });
+    return element('div', { class: 'question-message' }, ...drawn);
+  }
+
+  #link(it: Location): HTMLElement {
+    const { cwd } = this.#context;
+    const text = shortPath(it.path, cwd) + (it.line === null ? '' : `:${it.line}`);
+    return pathLink(text, it, this.#context);
   }
 
   #buttons(question: Question | null): HTMLElement {
@@ -192,11 +208,22 @@ class PermissionView implements BlockView<PermissionBlock> {
   }
 }
 
-/** What is told in words; paths are called as everywhere else in the chat. */
-function lines({ diffs, facts }: Question, cwd: string | null): string[] {
-  const changes = diffs.map(({ path, summary }) => {
+/** What the changes come to; paths are called as everywhere else in the chat. */
+function summaries({ diffs }: Question, cwd: string | null): string[] {
+  return diffs.map(({ path, summary }) => {
     const shown = visible(path);
     return `It ${summary.replace(shown, () => shortPath(shown, cwd))}`;
   });
-  return [...changes, ...facts];
+}
+
+/** The line of the arguments; the agent may also have given none. */
+function isArguments(line: string): boolean {
+  return /^Arguments: [[{"\d]/u.test(line);
+}
+
+/** What a line that names this path says of it, such as that it is outside; null for others. */
+function rest(line: string, { path }: Location): string | null {
+  const begins = `Path: ${visible(path)}`;
+  const after = line.slice(begins.length);
+  return line.startsWith(begins) && (after === '' || after.startsWith(' (')) ? after : null;
 }

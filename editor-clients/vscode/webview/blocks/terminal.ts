@@ -3,6 +3,7 @@ import { element, icon, Part } from '../element.ts';
 import { copyButton } from '../markdown.ts';
 import { visibleLines } from '../visible.ts';
 import type { BlockContext } from './context.ts';
+import { Output } from './output.ts';
 
 /** A command in full: what it would do must be readable whole. */
 export function commandLine(
@@ -37,15 +38,9 @@ export class TerminalView {
   readonly element: HTMLElement;
   readonly #id: string;
   readonly #context: BlockContext;
-  readonly #output = element('pre', {
-    class: 'output',
-    tabindex: '0',
-    role: 'group',
-    'aria-label': 'Output',
-  });
+  readonly #output = new Output();
   readonly #command: Part<{ command: string | null; cwd: string | null }>;
   readonly #state: Part<{ exit: Terminal['exitStatus']; known: boolean; truncated: boolean }>;
-  #text = '';
 
   constructor(id: string, context: BlockContext) {
     this.#id = id;
@@ -58,7 +53,7 @@ export class TerminalView {
       'div',
       { class: 'terminal' },
       this.#command.element,
-      this.#output,
+      this.#output.element,
       this.#state.element,
     );
   }
@@ -73,31 +68,12 @@ export class TerminalView {
       known: terminal !== null,
       truncated: terminal?.truncated ?? false,
     });
-    this.#write(visibleLines(terminal?.output ?? '').replace(/\n$/u, ''));
-  }
-
-  #write(text: string): void {
-    if (text === this.#text) {
-      return;
-    }
-    const output = this.#output;
-    const atEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 8;
-    const node = output.firstChild;
-    if (node instanceof Text && text.startsWith(this.#text)) {
-      // What is selected in it stays selected.
-      node.appendData(text.slice(this.#text.length));
-    } else {
-      output.textContent = text;
-    }
-    this.#text = text;
-    if (atEnd) {
-      output.scrollTop = output.scrollHeight;
-    }
+    this.#output.write(terminal?.output ?? '');
   }
 
   /** Called when it is in the page: its end is what is new. */
   toEnd(): void {
-    this.#output.scrollTop = this.#output.scrollHeight;
+    this.#output.toEnd();
   }
 
   #foot(it: { exit: Terminal['exitStatus']; known: boolean; truncated: boolean }): Node[] {
@@ -134,7 +110,11 @@ export class TerminalView {
 }
 
 function exitClass(it: { exit: Terminal['exitStatus'] }): string {
-  return it.exit === null ? 'running' : it.exit.exitCode === 0 ? 'good' : 'bad';
+  if (it.exit === null) {
+    return 'running';
+  }
+  const { exitCode, signal } = it.exit;
+  return exitCode === null && signal === null ? '' : exitCode === 0 ? 'good' : 'bad';
 }
 
 function exitText(it: { exit: Terminal['exitStatus']; known: boolean }): (Node | string)[] {
@@ -142,11 +122,15 @@ function exitText(it: { exit: Terminal['exitStatus']; known: boolean }): (Node |
     return it.known ? [icon('loading'), 'running'] : ['Nothing is known of this command'];
   }
   const { exitCode, signal } = it.exit;
+  if (exitCode === null && signal === null) {
+    // Some agents say only that it has ended.
+    return [icon('circle-slash'), 'ended'];
+  }
   if (exitCode === 0) {
     return [icon('check'), 'exit 0'];
   }
   return [
     icon('error'),
-    signal === null ? `exit ${exitCode ?? '?'}` : `ended by ${visibleLines(signal)}`,
+    signal === null ? `exit ${String(exitCode)}` : `ended by ${visibleLines(signal)}`,
   ];
 }

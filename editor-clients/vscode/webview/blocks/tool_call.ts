@@ -1,13 +1,14 @@
-import type { ToolCallBlock, ToolCallContent } from '../../src/protocol.ts';
+import type { Location, ToolCallBlock, ToolCallContent } from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
 import { Markdown, pathLink } from '../markdown.ts';
-import { basename, shortPath } from '../paths.ts';
+import { basename, isFolder, shortPath, shortTitle } from '../paths.ts';
 import { visible } from '../visible.ts';
 import { attachment } from './content.ts';
 import type { BlockContext, BlockView } from './context.ts';
 import { diffOf } from './diff.ts';
 import { clamped, disclosure, jsonFold } from './fold.ts';
 import { cut } from './message.ts';
+import { Output } from './output.ts';
 import { commandLine, TerminalView } from './terminal.ts';
 
 const ICONS: Record<string, string> = {
@@ -68,17 +69,18 @@ class ToolCallView implements BlockView<ToolCallBlock> {
   }
 
   label(block: ToolCallBlock): string {
-    return `${visible(block.title)}: ${status(block)[1]}`;
+    return `${titleOf(block, this.#context.cwd)}: ${status(block)[1]}`;
   }
 
   update(block: ToolCallBlock): void {
     this.#block = block;
-    const { title, name, toolKind, status: state, closedBy } = block;
-    const { background, locations, capabilities } = block;
-    this.#title.show([ICONS[toolKind] ?? 'tools', visible(title || (name ?? 'Tool call'))]);
+    const { status: state, closedBy, background, locations, capabilities } = block;
+    const title = titleOf(block, this.#context.cwd);
+    this.#title.show([ICONS[block.toolKind] ?? 'tools', title]);
+    this.#title.element.classList.toggle('command-title', isCommand(block));
     this.#beside.show({ title, state, closedBy, background, locations, capabilities });
     this.#card.dataset.status = block.status;
-    this.#card.classList.toggle('bare', !hasBody(block));
+    this.#card.classList.toggle('bare', !hasBody(block, this.#context.cwd));
     this.#disclosure.preset(worthSeeing(block));
     this.#body?.show(block);
   }
@@ -88,19 +90,9 @@ class ToolCallView implements BlockView<ToolCallBlock> {
     const [symbol, label] = status(block);
     const cancel = this.#cancelButton(block);
     const said = closing(block, label);
-    const places = block.locations
-      .slice(0, 3)
-      .filter((it) => !block.title.includes(basename(it.path)));
+    const { beside } = placesOf(block, this.#context.cwd);
     return [
-      element(
-        'span',
-        { class: 'tool-places' },
-        ...places.map((it) => {
-          const shown = shortPath(it.path, this.#context.cwd);
-          const text = it.line === null ? shown : `${shown}:${it.line}`;
-          return pathLink(text, it, this.#context);
-        }),
-      ),
+      element('span', { class: 'tool-places' }, ...beside.map((it) => link(it, this.#context))),
       ...(block.background ? [element('span', { class: 'badge', text: 'background' })] : []),
       ...(cancel ? [cancel] : []),
       element(
@@ -138,10 +130,43 @@ function closing(block: ToolCallBlock, label: string): string {
   return block.closedBy === 'sidecar' ? `${label}: the agent left it open` : label;
 }
 
-function hasBody(block: ToolCallBlock): boolean {
+/** What it is called, in one line: as the agent calls it, with the paths short. */
+function titleOf(block: ToolCallBlock, cwd: string | null): string {
+  const title = block.title === '' ? null : block.title;
+  const said = title ?? block.name ?? 'Tool call';
+  // Of a command no character is left out, but what is below the first line is shown below.
+  return block.toolKind === 'execute'
+    ? visible(said.trim().replace(/\n.*/su, ' …'))
+    : visible(shortTitle(said, cwd));
+}
+
+/** Whether the title is the whole command. */
+function isCommand({ title, command }: ToolCallBlock): boolean {
+  return command !== null && title?.trim() === command.trim() && !command.trim().includes('\n');
+}
+
+/**
+ * Where it works: what stands beside the title, and what is left for below it. That it works in
+ * the session's folder says nothing.
+ */
+function placesOf(
+  block: ToolCallBlock,
+  cwd: string | null,
+): { beside: Location[]; rest: Location[] } {
+  const all = block.locations.filter((it) => !isFolder(it.path, cwd));
+  const beside = all.slice(0, 3).filter((it) => !block.title?.includes(basename(it.path)));
+  return { beside, rest: all.filter((it) => !beside.includes(it)) };
+}
+
+function link(it: Location, context: BlockContext): HTMLElement {
+  const shown = shortPath(it.path, context.cwd);
+  return pathLink(it.line === null ? shown : `${shown}:${it.line}`, it, context);
+}
+
+function hasBody(block: ToolCallBlock, cwd: string | null): boolean {
   return (
     block.content.length > 0 ||
-    block.locations.length > 0 ||
+    placesOf(block, cwd).rest.length > 0 ||
     (block.rawInput ?? null) !== null ||
     (block.rawOutput ?? null) !== null
   );
@@ -201,17 +226,12 @@ class Body {
     if (!block) {
       return [];
     }
-    const places = block.locations.map((it) =>
-      pathLink(
-        shortPath(it.path, this.#context.cwd) + (it.line === null ? '' : `:${it.line}`),
-        it,
-        this.#context,
-      ),
-    );
+    const { rest } = placesOf(block, this.#context.cwd);
+    const places = rest.map((it) => link(it, this.#context));
     const diffs = block.content.some((it) => it.type === 'diff');
     return [
       cut(block),
-      block.command !== null && !ownCommand(block)
+      block.command !== null && !ownCommand(block) && !isCommand(block)
         ? commandLine(block.command, null, this.#context)
         : null,
       places.length > 0 && !diffs ? element('div', { class: 'places' }, ...places) : null,
@@ -259,23 +279,60 @@ function item(
     return { type: content.type, element: view.element, show };
   }
   if (content.type === 'content' && content.content.type === 'text') {
-    const markdown = new Markdown(context);
-    const box = element('div', { class: 'tool-text' });
-    const show = (it: ToolCallContent) => {
+    const text = new Words(`text:${index}`, context);
+    const show = (it: ToolCallContent, of: ToolCallBlock) => {
       if (it.type === 'content' && it.content.type === 'text') {
-        markdown.show(it.content.text);
-        const lines = it.content.text.split('\n').length;
-        const key = `text:${index}`;
-        if (box.dataset.lines !== String(lines)) {
-          box.dataset.lines = String(lines);
-          box.replaceChildren(clamped(context, key, markdown.element, lines, 16));
-        }
+        text.show(it.content.text, of.toolKind);
       }
     };
-    return { type: content.type, element: box, show };
+    return { type: content.type, element: text.element, show };
   }
   const part = new Part(element('div'), (it: ToolCallContent) => drawn(it, index, block, context));
   return { type: content.type, element: part.element, show: (it) => part.show(it) };
+}
+
+/** Of a longer text the first lines are shown. */
+const MOST_LINES = 16;
+
+/** What comes of these is text as it was found, unless the agent says by a fence what it is. */
+const FOUND = new Set(['read', 'search', 'execute']);
+
+/** Text of a tool call: Markdown, or what a command wrote and what stands in a file. */
+class Words {
+  readonly element = element('div', { class: 'tool-text' });
+  readonly #name: string;
+  readonly #context: BlockContext;
+  readonly #markdown: Markdown;
+  readonly #output = new Output();
+  #shown = '';
+
+  constructor(name: string, context: BlockContext) {
+    this.#name = name;
+    this.#context = context;
+    this.#markdown = new Markdown(context);
+  }
+
+  show(text: string, toolKind: string): void {
+    const found = FOUND.has(toolKind) && !/^ {0,3}(?:```|~~~)/mu.test(text);
+    const lines = text.split('\n').length;
+    if (found) {
+      this.#output.write(text);
+    } else {
+      this.#markdown.show(text);
+    }
+    const shown = `${found}:${toolKind}:${lines > MOST_LINES ? lines : ''}`;
+    if (shown !== this.#shown) {
+      this.#shown = shown;
+      const content = found ? this.#output.element : this.#markdown.element;
+      // Of a command the end is what is new: it scrolls.
+      this.element.replaceChildren(
+        found && toolKind === 'execute'
+          ? content
+          : clamped(this.#context, this.#name, content, lines, MOST_LINES),
+      );
+      this.#output.toEnd();
+    }
+  }
 }
 
 function drawn(
