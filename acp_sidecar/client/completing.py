@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_sidecar.client.mentions import written
 from acp_sidecar.client.ports import Suggestion
 from acp_sidecar.workspace import picture
 
@@ -28,7 +29,6 @@ _SECONDS: Final = 2.0
 
 _COMMAND: Final = re.compile(r"\s*/(?P<name>\S*)")
 _FILE: Final = re.compile(r"(?<![\w@./\\`+\-])@(?:\"(?P<quoted>[^\"\n]*)|(?P<bare>[^\s\"]*))\Z")
-_PLAIN: Final = re.compile(r"[^\s\"'`<>|@]+")
 
 
 class Completer:
@@ -58,7 +58,11 @@ class Completer:
         if mention["quoted"] is not None and text[end : end + 1] == '"':
             end += 1
         found = await asyncio.to_thread(self._files, roots, self._opened(), typed)
-        return [_file(name, mention.start(), end) for name in found]
+        return [
+            _file(name, text_of_it, mention.start(), end)
+            for name in found
+            if (text_of_it := written(name)) is not None
+        ]
 
     def _opened(self) -> list[Path]:
         return [document.real for document in self._documents.all() if document.real is not None]
@@ -98,12 +102,11 @@ def _rank(name: str, wanted: str) -> int | None:
     return 1 if wanted in name else None
 
 
-def _file(name: str, start: int, end: int) -> Suggestion:
+def _file(name: str, mention: str, start: int, end: int) -> Suggestion:
     folder = name.endswith("/")
-    plain = _PLAIN.fullmatch(name) is not None
     # A folder is left open, so that typing goes on in it.
-    written = f"@{name}" if plain else f'@"{name}' if folder else f'@"{name}"'
-    return Suggestion(name, written, None, "folder" if folder else "file", start, end)
+    text = mention.removesuffix('"') if folder else mention
+    return Suggestion(name, text, None, "folder" if folder else "file", start, end)
 
 
 def _names(

@@ -1,13 +1,16 @@
 """Files that a prompt's text names with ``@``: ``@src/a.py``, ``@a.py:10-20``, ``@"my file"``.
 
 Finding them is a matter of the text alone; whether there is such a file the disk has to say.
+What is written here is what is read here, and as nothing else.
 What stands in code (between backticks) is no mention, nor is an address of e-mail.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Final
 
 from attrs import frozen
@@ -56,6 +59,38 @@ def mentions(text: str) -> list[Mention]:
         if mention is not None:
             found.setdefault(mention.text, mention)
     return list(found.values())
+
+
+def written(name: str, lines: tuple[int, int] | None = None) -> str | None:
+    """The mention that is read as this path, as it is typed, and these 0-based lines (both
+    included); in quotes only where it needs them. None where none can be."""
+    span = ""
+    if lines is not None:
+        first, last = lines[0] + 1, lines[1] + 1
+        span = f":{first}" if first == last else f":{first}-{last}"
+    meant, whole = Reading(name, lines), Reading(f"{name}{span}")
+    for text in (f"@{name}{span}", f'@"{name}"{span}'):
+        if text == f"@{SELECTION}":
+            continue
+        match mentions(f"{text} "):
+            case [found] if found.text == text:
+                if meant in found.readings and set(found.readings) <= {meant, whole}:
+                    return text
+    return None
+
+
+def name_of(path: str, cwd: str | None) -> str:
+    """How a prompt calls an absolute path in a session of this folder: from there where it is
+    within, else whole; with ``/``."""
+    if cwd is not None:
+        for within, folder in ((path, cwd), (os.path.realpath(path), os.path.realpath(cwd))):
+            try:
+                name = PurePath(os.path.normpath(within)).relative_to(os.path.normpath(folder))
+            except ValueError:
+                continue
+            if name.parts:
+                return name.as_posix()
+    return PurePath(path).as_posix()
 
 
 def _without_code(text: str) -> str:

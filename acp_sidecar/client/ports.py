@@ -319,6 +319,10 @@ class Client(Protocol):
     async def complete_in(self, cwd: str, text: str, cursor: int) -> Sequence[Suggestion]:
         """The same for a prompt that is to open a session in ``cwd``, an absolute path."""
 
+    def mention(self, path: str, cwd: str | None, lines: tuple[int, int] | None) -> str:
+        """How the prompt of a session in ``cwd`` names an absolute path, or the 0-based lines
+        (both included) of it. Raises :class:`Refused` where it cannot."""
+
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         """Take a prompt that waits out of the queue."""
 

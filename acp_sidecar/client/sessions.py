@@ -32,16 +32,26 @@ from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
+from acp_sidecar.client.mentions import name_of, written
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.opening import NoSession, Opening
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
-from acp_sidecar.client.ports import Asked, Attachment, Editor, Restoring, Suggestion, Turn
+from acp_sidecar.client.ports import (
+    Asked,
+    Attachment,
+    Editor,
+    Refused,
+    Restoring,
+    Suggestion,
+    Turn,
+)
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.roster import Ways
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.turns import Prompt
+from acp_sidecar.client.visible import visible
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
@@ -290,6 +300,15 @@ class Sessions:
 
     async def complete_in(self, cwd: str, text: str, cursor: int) -> Sequence[Suggestion]:
         return await self._completer.suggestions(None, Roots.of(cwd).real, text, cursor)
+
+    def mention(self, path: str, cwd: str | None, lines: tuple[int, int] | None) -> str:
+        name = name_of(path, cwd)
+        text = written(name, lines)
+        if text is None:
+            raise Refused(
+                f"A prompt cannot name {visible(name)!r}: it has quotes or line breaks in its name."
+            )
+        return text
 
     def drop_waiting(self, session_id: str | None, turn_id: str) -> None:
         turns = self.session(session_id).turns

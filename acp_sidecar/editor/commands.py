@@ -29,6 +29,7 @@ from acp_sidecar.editor.elicitation import payload as elicitation
 from acp_sidecar.editor.terminals import told
 from acp_sidecar.workspace.files import FileProblem
 from acp_sidecar.workspace.positions import Encoding, to_index, units
+from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.dialogs import Dialogs
@@ -326,6 +327,20 @@ async def _complete(on: Operations, argument: Argument) -> Json:
     }
 
 
+async def _mention(on: Operations, argument: Argument) -> Json:
+    uri = required_text(argument, "uri")
+    path = uri_to_path(uri)
+    if path is None:
+        raise CommandError(
+            f"{uri!r} is no file on a disk: a prompt cannot name it.", INVALID_PARAMS
+        )
+    session_id = _session_id(argument)
+    cwd = text(argument, "cwd") or on.default_cwd()
+    if session_id is not None:
+        cwd = on.client.session(session_id).state.cwd
+    return {"text": on.client.mention(path, cwd, _lines_of(argument.get("range")))}
+
+
 # --- following, review, permissions, agents -------------------------------------------------
 
 
@@ -479,6 +494,7 @@ COMMANDS: Final[Mapping[str, Handler]] = {
     "acp.session.queue": _queue,
     "acp.session.cancel": _cancel,
     "acp.prompt.complete": _complete,
+    "acp.prompt.mention": _mention,
     "acp.session.list": _list,
     "acp.session.opened": _opened_here,
     "acp.session.load": _restore("load"),

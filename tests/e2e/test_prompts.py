@@ -216,6 +216,29 @@ async def test_no_selection_to_be_had(
     assert "@selection: this editor does not tell" in told(editor)
 
 
+# --- a file is named in a prompt ------------------------------------------------------------------
+
+
+async def test_a_file_is_named_as_it_is_read(
+    plain: Editor, ws: Path, files: Path, tmp_path: Path
+) -> None:
+    async def mention(path: Path, **more: Any) -> Any:
+        return await plain.execute("acp.prompt.mention", uri=path.as_uri(), **more)
+
+    lines = {"start": {"line": 1, "character": 3}, "end": {"line": 3, "character": 0}}
+    assert await mention(ws / "src" / "a.py") == {"text": "@src/a.py"}
+    assert await mention(ws / "my file.txt", range=lines) == {"text": '@"my file.txt":2-3'}
+    assert await mention(ws / "src" / "a.py", cwd=str(ws / "src")) == {"text": "@a.py"}
+    assert await mention(tmp_path / "x.py") == {"text": f"@{tmp_path}/x.py"}
+    session_id = (await plain.execute("acp.session.opened"))[0]["sessionId"]
+    inside = await mention(ws / "src" / "a.py", sessionId=session_id)
+    assert inside == {"text": "@src/a.py"}
+    with pytest.raises(LspError, match="no file on a disk"):
+        await plain.execute("acp.prompt.mention", uri="untitled:Untitled-1")
+    with pytest.raises(LspError, match="cannot name"):
+        await mention(ws / 'say "hi".txt')
+
+
 # --- what may follow ------------------------------------------------------------------------------
 
 

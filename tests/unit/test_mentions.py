@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from acp_sidecar.client.mentions import Mention, Reading, mentions
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_sidecar.client.mentions import Mention, Reading, mentions, name_of, written
 
 
 def paths(text: str) -> list[str]:
@@ -117,3 +121,49 @@ def test_a_long_text_takes_no_time() -> None:
     assert mentions("@" * 100_000) == []
     assert len(mentions("`@a.py " * 20_000)) <= 1
     assert len(mentions("``` " * 20_000)) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "text"),
+    [
+        ("src/a.py", None, "@src/a.py"),
+        ("a.py", (9, 19), "@a.py:10-20"),
+        ("a.py", (2, 2), "@a.py:3"),
+        ("a b.py", None, '@"a b.py"'),
+        ("a b.py", (2, 2), '@"a b.py":3'),
+        ("grüße.md", None, "@grüße.md"),
+        ("/elsewhere/a.py", None, "@/elsewhere/a.py"),
+        ("C:/ws/a.py", (0, 1), "@C:/ws/a.py:1-2"),
+        ("what.md?", None, '@"what.md?"'),
+        ("a.py:3", None, '@"a.py:3"'),
+        ("it's.md", None, '@"it\'s.md"'),
+        ("selection", None, '@"selection"'),
+        ('say "hi".md', None, None),
+        ("two\nlines", None, None),
+    ],
+)
+def test_a_mention_is_written(name: str, lines: tuple[int, int] | None, text: str | None) -> None:
+    assert written(name, lines) == text
+
+
+@given(st.text(min_size=1, max_size=12), st.none() | st.tuples(st.integers(0, 99), st.just(120)))
+def test_what_is_written_is_read_as_what_was_meant(
+    name: str, lines: tuple[int, int] | None
+) -> None:
+    text = written(name, lines)
+    if text is not None:
+        mention = only(f"see {text} please")
+        assert mention.text == text
+        assert Reading(name, lines) in mention.readings
+
+
+def test_a_file_is_named_from_the_session_s_folder(tmp_path: Path) -> None:
+    ws = tmp_path / "ws"
+    (ws / "src").mkdir(parents=True)
+    link = tmp_path / "link"
+    link.symlink_to(ws)
+    assert name_of(str(ws / "src" / "a.py"), str(ws)) == "src/a.py"
+    assert name_of(str(ws / "src" / "a.py"), str(link)) == "src/a.py"
+    assert name_of(str(tmp_path / "a.py"), str(ws)) == (tmp_path / "a.py").as_posix()
+    assert name_of(str(ws), str(ws)) == ws.as_posix()
+    assert name_of("/ws/a.py", None) == "/ws/a.py"

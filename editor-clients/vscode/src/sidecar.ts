@@ -59,6 +59,9 @@ const ABILITIES = {
 /** Seconds that a sidecar may take until it has answered `initialize`. */
 const START_SECONDS = 60;
 
+/** How long a user waits for a sidecar that starts. */
+const WAIT_MS = 15_000;
+
 /** Variables of VS Code's own process that would change what its children do. */
 const NOT_INHERITED = ['ELECTRON_RUN_AS_NODE', 'ELECTRON_NO_ASAR', 'VSCODE_ESM_ENTRYPOINT'];
 
@@ -134,9 +137,9 @@ export class Sidecar implements Disposable {
   /**
    * Waits until it runs, for what a user asks of a window that has only just opened.
    *
-   * @throws {NotRunning} where it does not within so many milliseconds.
+   * @throws {NotRunning} where it does not soon.
    */
-  async whenRunning(most: number): Promise<void> {
+  async whenRunning(): Promise<void> {
     if (this.running) {
       return;
     }
@@ -144,7 +147,7 @@ export class Sidecar implements Disposable {
       const timer = setTimeout(() => {
         subscription.dispose();
         reject(new NotRunning());
-      }, most);
+      }, WAIT_MS);
       const subscription = this.#changed.event((running) => {
         if (running) {
           clearTimeout(timer);

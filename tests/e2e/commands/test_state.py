@@ -17,6 +17,7 @@ COMMANDS = {
     "acp.session.queue",
     "acp.session.cancel",
     "acp.prompt.complete",
+    "acp.prompt.mention",
     "acp.session.list",
     "acp.session.opened",
     "acp.session.load",

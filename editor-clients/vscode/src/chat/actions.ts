@@ -122,8 +122,7 @@ export class Actions {
       case 'toggleFollow':
         return commands.executeCommand('acp.toggleFollow');
       case 'addFiles':
-        this.#addFiles(message.uris);
-        return undefined;
+        return this.#addFiles(message.uris);
       case 'draft':
         this.#keep(message.sessionId, message.draft);
         return undefined;
@@ -198,14 +197,14 @@ export class Actions {
     return question && this.#parts.preview.open(question);
   }
 
-  #addFiles(uris: string[]): void {
-    const cwd = this.#parts.sessions.active?.cwd ?? '';
-    const names = uris
+  async #addFiles(uris: string[]): Promise<void> {
+    const files = uris
       .map((uri) => Uri.parse(uri))
       .filter((uri) => uri.scheme === 'file' || uri.scheme === 'vscode-remote')
-      .map((uri) => mention(uri.fsPath, cwd, null));
-    if (names.length > 0) {
-      this.#chat.post({ type: 'insert', text: names.join('') });
+      // Where the sidecar runs, a file of the remote is one of its disk.
+      .map((uri) => Uri.file(uri.fsPath));
+    if (files.length > 0) {
+      this.#chat.post({ type: 'insert', text: await mention(this.#parts, files) });
     }
   }
 

@@ -1,10 +1,10 @@
-import { commands, Disposable, Uri, window, workspace } from 'vscode';
+import { commands, Disposable, Uri, window } from 'vscode';
 
 import { showError } from '../failure.ts';
 import { inTurn, STATUS_WORDS } from '../sessions/status.ts';
 import { rowText, visible } from '../visible.ts';
 import { chooseAgent, showHistory } from './history.ts';
-import { mention, type MentionedLines } from './mention.ts';
+import { mention } from './mention.ts';
 import type { ChatParts } from './sources.ts';
 import { statusOf } from './state.ts';
 import type { ChatView } from './view.ts';
@@ -132,22 +132,20 @@ async function chooseOption({ sessions, sidecar }: ChatParts): Promise<void> {
   }
 }
 
-async function addSelection(chat: ChatView, { sessions }: ChatParts): Promise<void> {
+async function addSelection(chat: ChatView, parts: ChatParts): Promise<void> {
   const editor = window.activeTextEditor;
   if (editor?.document.uri.scheme !== 'file') {
     void window.showInformationMessage('Select lines of a file first.');
     return;
   }
-  const { start, end, isEmpty } = editor.selection;
-  // A selection of whole lines ends at the beginning of the next one.
-  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
-  const lines: MentionedLines | null = isEmpty ? null : { first: start.line + 1, last };
-  await chat.insert(mention(editor.document.uri.fsPath, cwdOf(sessions.active?.cwd), lines));
+  const { selection } = editor;
+  const range = selection.isEmpty ? null : selection;
+  await chat.insert(await mention(parts, [editor.document.uri], range));
 }
 
 async function addFiles(
   chat: ChatView,
-  { sessions }: ChatParts,
+  parts: ChatParts,
   uri: unknown,
   chosen: unknown,
 ): Promise<void> {
@@ -161,12 +159,7 @@ async function addFiles(
     void window.showInformationMessage('Only files on a disk can be named in a prompt.');
     return;
   }
-  const cwd = cwdOf(sessions.active?.cwd);
-  await chat.insert(files.map((file) => mention(file.fsPath, cwd, null)).join(''));
-}
-
-function cwdOf(cwd: string | undefined): string {
-  return cwd ?? workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
+  await chat.insert(await mention(parts, files));
 }
 
 /** Tells VS Code what the `when` clauses of the package's menus ask for. */

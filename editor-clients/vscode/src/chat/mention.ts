@@ -1,25 +1,30 @@
-import { isAbsolute, relative } from 'node:path';
+import type { Range, Uri } from 'vscode';
 
-/** Lines of a file, counted from 1, both included. */
-export interface MentionedLines {
-  first: number;
-  last: number;
-}
+import type { ChatParts } from './sources.ts';
 
 /**
- * How a prompt names a file: `@src/a.py`, `@"my file.txt"`, `@a.py:10-20`.
+ * How a prompt of the active session names files, or lines of them; to be typed on behind it.
+ * Waits for a sidecar that is only just starting.
  *
- * @param path absolute
- * @param cwd the session's folder
+ * @throws the sidecar's error, for a name that no prompt can hold, say; or that it does not run
  */
-export function mention(path: string, cwd: string, lines: MentionedLines | null): string {
-  const within = relative(cwd, path);
-  const name = within === '' || within.startsWith('..') || isAbsolute(within) ? path : within;
-  const shown = name.replaceAll('\\', '/');
-  const quoted = /^[\w./\-+~:\p{L}\p{N}]+$/u.test(shown) ? shown : `"${shown}"`;
-  if (lines === null) {
-    return `@${quoted} `;
+export async function mention(
+  { sessions, sidecar, status }: ChatParts,
+  files: readonly Uri[],
+  range: Range | null = null,
+): Promise<string> {
+  if (status.view.state === 'starting') {
+    await sidecar.whenRunning();
   }
-  const span = lines.first === lines.last ? `${lines.first}` : `${lines.first}-${lines.last}`;
-  return `@${quoted}:${span} `;
+  const cwd = sessions.active?.cwd ?? null;
+  const named = await Promise.all(
+    files.map((file) =>
+      sidecar.command<{ text: string }>('acp.prompt.mention', {
+        uri: file.toString(),
+        cwd,
+        range: range && { start: range.start, end: range.end },
+      }),
+    ),
+  );
+  return named.map(({ text }) => `${text} `).join('');
 }

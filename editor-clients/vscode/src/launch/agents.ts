@@ -5,9 +5,6 @@ import type { ListedAgent } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { rowText } from '../visible.ts';
 
-/** How long to wait for a sidecar that starts. */
-const START_MS = 15_000;
-
 interface Row extends QuickPickItem {
   agent: string;
 }
@@ -25,7 +22,7 @@ export async function pickAgent(
   isOffered: (agent: ListedAgent) => boolean = () => true,
 ): Promise<string | null> {
   const rows = async () => {
-    await sidecar.whenRunning(START_MS);
+    await sidecar.whenRunning();
     const listed = await sidecar.command<ListedAgent[]>('acp.agent.list');
     return listed.filter(isOffered).map(row);
   };

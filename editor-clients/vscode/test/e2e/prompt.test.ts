@@ -57,6 +57,29 @@ scenario(
 );
 
 scenario(
+  'selected lines, and files, are named in the prompt',
+  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
+  async (window) => {
+    const { chat } = window;
+    await chat.open();
+    await chat.prompt('/show');
+    await untilTab(window, /^\/show, demo, idle/);
+    await window.openFile('greeting.py');
+    await window.editors.place('greeting.py', 1);
+    // A whole line, as a click on its number selects it: it ends at the beginning of the next.
+    await window.page.keyboard.press('Home');
+    await window.page.keyboard.press('Shift+ArrowDown');
+    await window.command('ACP: Add Selection to Prompt');
+    const reads = (text: string) =>
+      until(`the prompt reads ${text}`, async () => (await chat.field.inputValue()) === text);
+    await reads('@greeting.py:1 ');
+    await window.openFile('src/my notes.md');
+    await window.command('ACP: Add File to Prompt');
+    await reads('@greeting.py:1 @"src/my notes.md" ');
+  },
+);
+
+scenario(
   'prompts wait while a turn runs, and the turn can be stopped',
   { files: FILES, env: { ACP_DEMO_PACE: '0' } },
   async (window) => {

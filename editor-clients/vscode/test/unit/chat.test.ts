@@ -6,7 +6,6 @@ import { Batch, type Delivery, INTERVAL } from '../../src/chat/batch.ts';
 import { asDraft, inFront } from '../../src/chat/draft.ts';
 import { Drafts } from '../../src/chat/drafts.ts';
 import { fromChat } from '../../src/chat/incoming.ts';
-import { mention } from '../../src/chat/mention.ts';
 import { chatState, titleOf } from '../../src/chat/state.ts';
 import type { EntryBlock, FileChange, StatusBlock } from '../../src/protocol.ts';
 import type { Session } from '../../src/sessions/sessions.ts';
@@ -215,16 +214,6 @@ test('what could not be sent comes before what is typed since', () => {
     images: [image],
   });
   assert.equal(inFront(unsent, { text: '', images: [] }).text, 'first');
-});
-
-test('a file is named as a prompt names it', () => {
-  assert.equal(mention('/ws/src/a.py', '/ws', null), '@src/a.py ');
-  assert.equal(mention('/ws/a b.py', '/ws', null), '@"a b.py" ');
-  assert.equal(mention('/ws/a.py', '/ws', { first: 10, last: 20 }), '@a.py:10-20 ');
-  assert.equal(mention('/ws/a b.py', '/ws', { first: 3, last: 3 }), '@"a b.py":3 ');
-  assert.equal(mention('/elsewhere/a.py', '/ws', null), '@/elsewhere/a.py ');
-  assert.equal(mention('/ws/grüße.md', '/ws', null), '@grüße.md ');
-  assert.equal(mention('/ws/a,b.md', '/ws', null), '@"a,b.md" ');
 });
 
 test('the time of a session is said in words', () => {
