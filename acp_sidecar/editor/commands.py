@@ -388,7 +388,17 @@ async def _review_next(on: Operations, argument: Argument) -> Json:
     line = argument.get("line")
     if line is not None and (isinstance(line, bool) or not isinstance(line, int)):
         raise CommandError("'line' must be a whole number.", INVALID_PARAMS)
-    return await on.lenses.next(chosen, text(argument, "uri"), text(argument, "hunkId"), line)
+    direction = text(argument, "direction") or "next"
+    if direction not in ("next", "previous"):
+        raise CommandError("'direction' must be 'next' or 'previous'.", INVALID_PARAMS)
+    return await on.lenses.next(
+        chosen,
+        text(argument, "uri"),
+        text(argument, "hunkId"),
+        line,
+        back=direction == "previous",
+        show=flag(argument, "open", default=True),
+    )
 
 
 async def _review_diff(on: Operations, argument: Argument) -> Json:

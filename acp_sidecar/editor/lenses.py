@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from acp_sidecar.editor.calls import METHOD_NOT_FOUND, CommandError
 from acp_sidecar.editor.marks import Lines, Mark, marks
 from acp_sidecar.editor.server import ClientError, ClientGone
+from acp_sidecar.editor.walk import onward, stops
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.capabilities import ClientFeatures
     from acp_sidecar.editor.review import Review
@@ -128,32 +131,40 @@ class Lenses:
         uri: str | None,
         hunk_id: str | None,
         line: int | None,
+        *,
+        back: bool = False,
+        show: bool = True,
     ) -> dict[str, Any] | None:
-        """Open the hunk after ``hunk_id``, or after a 0-based line of a document; the first
-        one after the last. None where nothing waits that can be opened."""
-        order: list[tuple[str, Mark]] = []
-        for session in sessions:
-            for name in _files_of(self._review().changes(session)):
-                order += [(name, mark) for mark in await self._marks(name, [session])]
-        if uri is not None and line is not None:
-            # From that file on, and round: sorting it to the front would pass others over.
-            start = next((at for at, each in enumerate(order) if each[0] == uri), 0)
-            order = order[start:] + order[:start]
-        after = 0
-        for number, (name, mark) in enumerate(order):
-            passed = name == uri and line is not None and mark.start <= line
-            if mark.id == hunk_id or (hunk_id is None and passed):
-                after = number + 1
-        if not order:
-            return None
-        name, mark = order[after % len(order)]
-        place = self._lines(name).of(mark.start, mark.lines)
-        await self._open(name, place)
+        """The hunk after ``hunk_id`` (``back``: before it), or after a 0-based line of a
+        document, round at the ends; opened where ``show``. None where nothing waits that can
+        be opened."""
+        here = self._path(uri)
+        due = set() if here is None else {here}
+        looked_at: set[Path] = set()
+        while True:
+            for path in due:
+                for session in sessions:
+                    await session.look_again(path)
+            looked_at |= due
+            order = stops(sessions, self._files, self._review().uri)
+            if not order:
+                return None
+            number = onward(order, hunk_id, here, line, back=back)
+            stop = order[number]
+            # Where one comes from and goes to may be elsewhere by now, or no more.
+            due = {stop.path, *(it.path for it in order if it.mark.id == hunk_id)} - looked_at
+            if not due:
+                break
+        place = self._lines(stop.uri).of(stop.mark.start, stop.mark.lines)
+        if show:
+            await self._open(stop.uri, place)
         return {
-            "sessionId": mark.session.state.session_id,
-            "uri": name,
-            "hunkId": mark.id,
+            "sessionId": stop.mark.session.state.session_id,
+            "uri": stop.uri,
+            "hunkId": stop.mark.id,
             "range": place,
+            "number": number + 1,
+            "of": len(order),
         }
 
     async def _open(self, uri: str, selection: Mapping[str, Any]) -> None:
@@ -197,13 +208,18 @@ class Lenses:
 
     # --- how ----------------------------------------------------------------------------------
 
-    async def _marks(self, uri: str, sessions: Sequence[SessionView] | None = None) -> list[Mark]:
+    def _path(self, uri: str | None) -> Path | None:
         try:
-            path = self._review().real(uri)
-        except CommandError:
+            return None if uri is None else self._review().real(uri)
+        except CommandError:  # no file on a disk
+            return None
+
+    async def _marks(self, uri: str) -> list[Mark]:
+        path = self._path(uri)
+        if path is None:
             return []
         found: list[Mark] = []
-        for session in self._sessions() if sessions is None else sessions:
+        for session in self._sessions():
             if session.ledger is not None:
                 found += await marks(session, path, self._files)
         return sorted(found, key=lambda mark: mark.start)
@@ -269,11 +285,6 @@ def _per_session(found: Sequence[Mark]) -> list[tuple[SessionView, list[Mark]]]:
         session_id = mark.session.state.session_id
         by_session.setdefault(session_id, (mark.session, []))[1].append(mark)
     return list(by_session.values())
-
-
-def _files_of(changes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The files of a list of changes that can be opened."""
-    return [entry["uri"] for entry in changes if entry["status"] != "deleted"]
 
 
 def _uri(params: Any) -> str:

@@ -41,19 +41,24 @@ class Mark:
         """What ``acp.review.*`` take for this hunk."""
         return {"sessionId": self.session.state.session_id, "hunkId": self.id}
 
+    @property
+    def last(self) -> int:
+        """Its last line; of one without lines where it would be."""
+        return self.start + max(self.lines - 1, 0)
+
     def meets(self, first: int, last: int) -> bool:
         """Whether it is on one of these lines; one without lines is where it would be."""
-        return self.start <= last and first <= self.start + max(self.lines - 1, 0)
+        return self.start <= last and first <= self.last
 
 
 async def marks(session: SessionView, path: Path, files: Files) -> list[Mark]:
     """The hunks of one session in one file, from top to bottom. The file is looked at anew."""
     await session.look_again(path)
-    found = [mark for change in _changes(session, path) for mark in _waiting(session, change)]
+    found = [mark for change in _changes(session, path) for mark in waiting(session, change)]
     now = files.glance(path)
     for proposal in session.proposals:
         if proposal.path == path:
-            found += _proposed(session, proposal, now)
+            found += proposed(session, proposal, now)
     return sorted(found, key=lambda mark: (mark.start, mark.lines))
 
 
@@ -63,7 +68,8 @@ def _changes(session: SessionView, path: Path) -> Iterator[FileChange]:
         yield change
 
 
-def _waiting(session: SessionView, change: FileChange) -> Iterator[Mark]:
+def waiting(session: SessionView, change: FileChange) -> Iterator[Mark]:
+    """The hunks of a changed file."""
     for each in change.hunks:
         hunk = each.hunk
         yield Mark(
@@ -79,10 +85,11 @@ def _waiting(session: SessionView, change: FileChange) -> Iterator[Mark]:
         )
 
 
-def _proposed(session: SessionView, proposal: Proposal, now: str | None) -> Iterator[Mark]:
-    waiting = proposal.waiting()
+def proposed(session: SessionView, proposal: Proposal, now: str | None) -> Iterator[Mark]:
+    """What waits of a write that is only proposed, in a file that says ``now``."""
+    undecided = proposal.waiting()
     for each in proposal.hunks(now):
-        if each.id in waiting:
+        if each.id in undecided:
             hunk = each.hunk
             yield Mark(
                 session,

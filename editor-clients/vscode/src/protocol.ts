@@ -314,6 +314,17 @@ export interface Changes {
   changes: FileChange[];
 }
 
+/** What `acp.review.next` answers. */
+export interface NextHunk {
+  sessionId: string;
+  uri: string;
+  hunkId: string;
+  range: Range;
+  /** Which one it is, from 1, of how many. */
+  number: number;
+  of: number;
+}
+
 /** What `acp.review.keep`, `.revert`, `.undo` and `acp.checkpoint.restore` answer. */
 export interface ReviewStep {
   kept: string[];

@@ -139,28 +139,3 @@ export function placeAt(found: readonly Place[], line: number): Place | null {
 export function placesWithin(found: readonly Place[], from: number, to: number): Place[] {
   return found.filter(({ first, count }) => first <= to && from <= first + Math.max(count - 1, 0));
 }
-
-/**
- * The hunk after (or before) a line of a file; over the end to the next file, and round. Hunks
- * are those of all files in their order; `uri` null begins at the first.
- */
-export function neighbour(
-  all: readonly Place[],
-  uri: string | null,
-  line: number,
-  direction: 1 | -1,
-): Place | null {
-  const here = all.filter((place) => place.uri === uri);
-  const beyond = (place: Place) =>
-    direction > 0 ? place.first > line : place.first + Math.max(place.count - 1, 0) < line;
-  const inFile = direction > 0 ? here.find(beyond) : here.findLast(beyond);
-  if (inFile) {
-    return inFile;
-  }
-  const files = [...new Set(all.map((place) => place.uri))];
-  const at = uri === null ? -1 : files.indexOf(uri);
-  const start = at < 0 && direction < 0 ? 0 : at;
-  const next = files[(start + direction + files.length) % files.length];
-  const there = all.filter((place) => place.uri === next);
-  return (direction > 0 ? there[0] : there.at(-1)) ?? null;
-}

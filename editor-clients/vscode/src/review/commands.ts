@@ -52,8 +52,8 @@ export function reviewCommands(parts: Parts): Disposable[] {
       }
     }),
     on('acp.undoReview', () => steps.undo()),
-    on('acp.nextHunk', () => hunks.go(1)),
-    on('acp.previousHunk', () => hunks.go(-1)),
+    on('acp.nextHunk', () => hunks.go('next')),
+    on('acp.previousHunk', () => hunks.go('previous')),
     on('acp.showHunk', (node) => {
       if (isNode(node) && node.type === 'hunk') {
         const isThere = !isDeleted(node.file.change) && !isOnlyProposed(node.file.change);

@@ -1,8 +1,8 @@
 import { type Disposable, Range, TextEditorRevealType, Uri, window } from 'vscode';
 
-import type { FileChange } from '../protocol.ts';
+import type { FileChange, NextHunk } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { byLine, neighbour, type Place, placeAt, places, placesWithin } from './changes.ts';
+import { byLine, type Place, placeAt, places, placesWithin } from './changes.ts';
 import { subjectOf } from './documents.ts';
 import type { Review } from './review.ts';
 
@@ -36,28 +36,22 @@ export class Hunks {
   }
 
   /** Goes to the hunk after or before the cursor, in whatever file that is. */
-  async go(direction: 1 | -1): Promise<void> {
+  async go(direction: 'next' | 'previous'): Promise<void> {
     const editor = window.activeTextEditor;
-    const uri = editor?.document.uri;
-    const inFile = uri ? await this.#fresh(uri) : [];
-    const [first] = inFile;
-    const others = this.#review.everywhere().filter((place) => !isOf(place, uri));
-    const order = this.#review.everywhere();
-    const at = first ? order.findIndex((place) => isOf(place, uri)) : 0;
-    const before = order.slice(0, Math.max(at, 0)).filter((place) => !isOf(place, uri)).length;
-    const all = [...others.slice(0, before), ...inFile, ...others.slice(before)];
-    const line = editor?.selection.active.line ?? 0;
-    const place = neighbour(all, first?.uri ?? null, line, direction);
-    if (!place) {
+    const next = await this.#sidecar.command<NextHunk | null>('acp.review.next', {
+      direction,
+      uri: editor?.document.uri.toString() ?? null,
+      line: editor?.selection.active.line ?? null,
+      open: false,
+    });
+    if (!next) {
       window.setStatusBarMessage('No change of an agent waits.', 4000);
       return;
     }
-    await showPlace(place);
+    const { start, end } = next.range;
+    await showPlace({ uri: next.uri, first: start.line, count: end.line - start.line + 1 });
     this.#said?.dispose();
-    this.#said = window.setStatusBarMessage(
-      `Change ${all.indexOf(place) + 1} of ${all.length}`,
-      4000,
-    );
+    this.#said = window.setStatusBarMessage(`Change ${next.number} of ${next.of}`, 4000);
   }
 
   async #fresh(uri: Uri): Promise<Place[]> {
@@ -73,12 +67,11 @@ export class Hunks {
   }
 }
 
-function isOf(place: Place, uri: Uri | undefined): boolean {
-  return Uri.parse(place.uri).toString() === uri?.toString();
-}
-
 /** Opens the file of a hunk there. */
-export async function showPlace(place: Place, preserveFocus = false): Promise<void> {
+export async function showPlace(
+  place: Pick<Place, 'uri' | 'first' | 'count'>,
+  preserveFocus = false,
+): Promise<void> {
   const uri = Uri.parse(place.uri);
   const line = Math.max(0, place.first);
   const editor = await window.showTextDocument(uri, {

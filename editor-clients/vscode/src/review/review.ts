@@ -2,7 +2,7 @@ import { commands, type Disposable, type Event, EventEmitter, Uri, window } from
 
 import type { FileChange } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
-import { byLine, byPath, isDeleted, type Place, places, type ReviewSession } from './changes.ts';
+import { byPath, type ReviewSession } from './changes.ts';
 
 /** A changed file of one session. */
 export interface ReviewedFile {
@@ -49,17 +49,6 @@ export class Review implements Disposable {
   /** The changed file that a document is, one entry a session. */
   of(uri: Uri): readonly ReviewedFile[] {
     return this.#byFile.get(uri.toString()) ?? [];
-  }
-
-  /** All hunks that can be gone to, a file after the other. */
-  everywhere(): Place[] {
-    const files = [...this.#byFile.values()].map((entries) =>
-      entries
-        .filter(({ change }) => !isDeleted(change))
-        .flatMap(({ session, change }) => places(session, change))
-        .sort(byLine),
-    );
-    return files.flat();
   }
 
   dispose(): void {

@@ -144,6 +144,40 @@ scenario('what the user types stays through a revert, and its undo', OPTIONS, as
   await window.editors.save();
 });
 
+scenario(
+  'the way goes from change to change through all files, and past what was just typed',
+  OPTIONS,
+  async (window) => {
+    await begin(window);
+    await write(window, { 'greeting.py': AFTER, 'new.py': 'print(1)\n' });
+    await waits(window, '3');
+    await window.editors.reads('greeting.py', AFTER);
+    const go = async (
+      direction: 'Next' | 'Previous',
+      file: string,
+      line: number,
+      which: string,
+    ) => {
+      await window.command(`ACP: Go to ${direction} Change`);
+      await window.editors.shown(file);
+      await untilSame(
+        `the cursor is at change ${which}`,
+        `Ln ${line}`,
+        async () => (await window.statusBar(/^Ln /).innerText()).split(',')[0] ?? '',
+      );
+      await window.statusBar(`Change ${which}`).waitFor();
+    };
+    await window.editors.type('greeting.py', '\n# mine', 1);
+    await go('Next', 'greeting.py', 6, '1 of 3');
+    await go('Next', 'greeting.py', 10, '2 of 3');
+    await go('Next', 'new.py', 1, '3 of 3');
+    await go('Next', 'greeting.py', 6, '1 of 3');
+    await go('Previous', 'new.py', 1, '3 of 3');
+    await go('Previous', 'greeting.py', 10, '2 of 3');
+    await window.editors.save();
+  },
+);
+
 scenario('all changes are compared, reverted at once, and restored', OPTIONS, async (window) => {
   await begin(window);
   await write(window, { 'greeting.py': AFTER, 'new.py': 'print(1)\n', 'old.txt': null });

@@ -6,8 +6,6 @@ import {
   byPath,
   counts,
   kindOf,
-  neighbour,
-  type Place,
   placeAt,
   places,
   placesWithin,
@@ -38,10 +36,6 @@ const PROPOSED: ProposedHunk = {
 
 function session(...changes: FileChange[]): ReviewSession {
   return { sessionId: 's', agent: 'demo', title: null, changes };
-}
-
-function all(of: ReviewSession): Place[] {
-  return of.changes.flatMap((change) => places(of, change));
 }
 
 const A = file('file:///a', [hunk('a1', [2, 1], [2, 1]), hunk('a2', [9, 3], [9, 0])]);
@@ -88,37 +82,7 @@ test('a selection takes every hunk that it meets', () => {
   assert.deepEqual(ids(0, 2), ['a1']);
 });
 
-test('the way forward goes through the file, over to the next, and round', () => {
-  const order = all(session(A, B));
-  const next = (uri: string | null, line: number) => neighbour(order, uri, line, 1)?.hunkId;
-  assert.equal(next('file:///a', 0), 'a1');
-  assert.equal(next('file:///a', 2), 'a2');
-  assert.equal(next('file:///a', 9), 'b1');
-  assert.equal(next('file:///b', 0), 'a1');
-  assert.equal(next(null, 5), 'a1');
-});
-
-test('the way back goes to the last hunk of the file before', () => {
-  const order = all(session(A, B));
-  const previous = (uri: string | null, line: number) => neighbour(order, uri, line, -1)?.hunkId;
-  assert.equal(previous('file:///a', 9), 'a1');
-  assert.equal(previous('file:///a', 2), 'b1');
-  assert.equal(previous('file:///b', 2), 'a2');
-  assert.equal(previous(null, 0), 'b1');
-});
-
 test('files are in the order of their paths', () => {
   const names = byPath([file('f/b', []), file('b', []), file('f/a', [])]).map(({ uri }) => uri);
   assert.deepEqual(names, ['b', 'f/a', 'f/b']);
-});
-
-test('where nothing waits there is nowhere to go', () => {
-  assert.equal(neighbour([], null, 0, 1), null);
-  assert.equal(neighbour([], 'file:///a', 0, -1), null);
-});
-
-test('alone in its file a hunk is gone to again', () => {
-  const order = all(session(B));
-  assert.equal(neighbour(order, 'file:///b', 0, 1)?.hunkId, 'b1');
-  assert.equal(neighbour(order, 'file:///b', 0, -1)?.hunkId, 'b1');
 });
