@@ -104,7 +104,7 @@ class App:
         self._tasks = Tasks(server.spawn)
         self.documents = Documents()
         self._edits = Edits(server, lambda: self.features)
-        self.files = Files(self.documents, self._edits.apply)
+        self.files = Files(self.documents, self._edits.apply, taken_back=self._taken_back)
         self.sessions = Sessions(
             self,
             self.documents,
@@ -276,6 +276,12 @@ class App:
         )
         self.settings = merged
         self.report_problems(said if user else problems, user=user)
+
+    def _taken_back(self, uri: str) -> None:
+        """A saving in that moment was refused by the editor, and nothing stands against it any
+        more."""
+        if self.features.save and self.features.reloads:
+            self._server.notify_json("acp/saveAgain", {"uri": uri})
 
     def _follow_setting(self) -> None:
         wanted = self.settings.follow_enabled

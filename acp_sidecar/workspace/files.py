@@ -81,11 +81,14 @@ class Files:
         limit: int = DEFAULT_LIMIT,
         settle: float = 0.5,
         answer: float = 5.0,
+        taken_back: Callable[[str], None] = lambda uri: None,
     ) -> None:
         """``limit``: most bytes of a file that is read. ``settle``: seconds an editor may
         take to reload a file, or to show an edit it has answered. ``answer``: seconds it may
-        take to answer one."""
+        take to answer one. ``taken_back``: hears of a document whose file was another for a
+        moment and is as it was again."""
         self._documents = documents
+        self._taken_back = taken_back
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unsaved = Unsaved(documents, limit)
@@ -403,6 +406,8 @@ class Files:
                 return stamp
             # The user is at work on it: as if we had never been here.
             await _in_thread(lambda: _take_back(path, now, stamp))
+            for uri in shown:
+                self._taken_back(uri)
             raise
         return stamp
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.editor import Editor, capabilities
+from tests.e2e.manners import LikeVsCode
 from tests.e2e.puppet import Puppet
 
 
@@ -137,3 +138,28 @@ async def test_an_editor_that_cannot_save_is_not_asked(
     editor.type(editor.open(ws / "a.txt"), 0, 0, "new ")
     assert await output(puppet, run(puppet)) == "old\n"
     assert editor.all("window/showMessageRequest") == []
+
+
+async def test_a_saving_that_the_editor_had_to_refuse_can_be_made_good(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: Any
+) -> None:
+    """An editor refuses to save over what an agent has just written, also where that is taken
+    back because the user has begun to type."""
+    path = ws / "a.txt"
+    path.write_text("one\ntwo\nthree\n")
+    editor = idle_editor
+    editor.answers["workspace/applyEdit"] = LikeVsCode(editor)
+    await editor.initialize(ws, settings=settings, can=capabilities(save=True, reloads=True))
+    await editor.execute("acp.session.new")
+    uri = editor.open(path)
+    editor.start("acp.session.prompt", text="go")
+    await puppet.prompted()
+    await puppet.read(path)
+    params = {"sessionId": puppet.session, "path": str(path), "content": "one\ntwo\nTHREE\n"}
+    request = puppet.request("fs/write_text_file", params)
+    await editor.until(lambda: "THREE" in path.read_text())
+    editor.type(uri, 0, 3, " typed")
+    assert (await puppet.result(request))["result"] == {}
+    assert await editor.nth("acp/saveAgain") == {"uri": uri}
+    assert path.read_text() == "one\ntwo\nthree\n"
+    assert editor.documents[uri].text == "one typed\ntwo\nTHREE\n"

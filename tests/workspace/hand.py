@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from attrs import define, field
 
@@ -88,12 +89,8 @@ class Hand:
     edits: list[DocumentEdit] = field(factory=list)
     _timers: list[asyncio.TimerHandle] = field(factory=list)
 
-    def files(self, **settings: float) -> Files:
-        return Files(
-            self.documents,
-            self.apply,
-            **{"settle": SETTLE, "answer": ANSWER, **settings},  # type: ignore[arg-type]
-        )
+    def files(self, **settings: Any) -> Files:
+        return Files(self.documents, self.apply, **{"settle": SETTLE, "answer": ANSWER, **settings})
 
     async def apply(self, edit: DocumentEdit) -> object:
         self.edits.append(edit)

@@ -216,13 +216,15 @@ async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
     path = say(tmp_path / "a.txt", LINES)
     before = path.stat().st_mtime_ns
     hand.documents.set_habits(Habits.of("An Editor", reloads=True))
-    files, buffer = hand.files(settle=1.0), hand.open(path)
+    told: list[str] = []
+    files, buffer = hand.files(settle=1.0, taken_back=told.append), hand.open(path)
     hand.later(0.1, lambda: hand.type(buffer, "two", "typed\n"))
     async with asyncio.timeout(0.8):
         outcome = await files.write(path, LINES.replace("four", "FOUR and more"))
     assert outcome.where == "buffer"
     assert buffer.text == LINES.replace("four", "FOUR and more").replace("two", "typed\ntwo")
     assert (path.read_text(), path.stat().st_mtime_ns) == (LINES, before)
+    assert told == [buffer.uri], "a saving may have been refused meanwhile"
 
 
 async def test_an_editor_that_says_it_reloads_and_does_not_is_brought_along(
