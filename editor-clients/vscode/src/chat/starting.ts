@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 import {
   CancellationTokenSource,
   type Disposable,
@@ -10,6 +12,7 @@ import {
 import type { OpenedSession } from '../protocol.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
+import { rowText } from '../visible.ts';
 import type { AgentNames } from './sources.ts';
 
 /** Starts sessions, one at a time. */
@@ -96,10 +99,20 @@ export class Starting implements Disposable {
 
 /** The folder to work in, or null where there is none or none was chosen. */
 export async function folder(): Promise<string | null> {
-  const folders = workspace.workspaceFolders ?? [];
+  const folders = (workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
+    label: rowText(name),
+    description: rowText(dirname(uri.fsPath)),
+    path: uri.fsPath,
+  }));
   const chosen =
     folders.length > 1
-      ? await window.showWorkspaceFolderPick({ placeHolder: 'The folder the agent works in' })
+      ? await window.showQuickPick(folders, {
+          placeHolder: 'The folder the agent works in',
+          matchOnDescription: true,
+          // A chat that is opened for it takes the focus when it has come: VS Code's own list of
+          // folders would be closed by that.
+          ignoreFocusOut: true,
+        })
       : folders[0];
-  return chosen?.uri.fsPath ?? null;
+  return chosen?.path ?? null;
 }

@@ -13,8 +13,10 @@ import { until } from './until.ts';
 
 /** What a test wants to be different. */
 export interface ServerOptions {
-  /** The files of the folder that is opened, by their path in it. */
-  files?: Record<string, string>;
+  /** The files of the folder that is opened, by their path in it; bytes where they are no UTF-8. */
+  files?: Record<string, string | Uint8Array>;
+  /** Folders in it that are opened instead of it, as one workspace. */
+  folders?: string[];
   /** Settings of the user, more than or instead of {@link SETTINGS}; undefined takes one out. */
   settings?: Record<string, unknown>;
   /** Keys of the user's own: those of the sidecar's commands that nothing else runs. */
@@ -100,7 +102,11 @@ export class CodeServer {
 
   /** What the browser opens. */
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/?folder=${encodeURIComponent(this.folder)}`;
+    const [kind, path] =
+      this.#options.folders === undefined
+        ? ['folder', this.folder]
+        : ['workspace', this.#workspace];
+    return `http://127.0.0.1:${this.#port}/?${kind}=${encodeURIComponent(path)}`;
   }
 
   /** Where VS Code and the extension write their logs. */
@@ -139,6 +145,10 @@ export class CodeServer {
     }
   }
 
+  get #workspace(): string {
+    return join(this.#root, 'project.code-workspace');
+  }
+
   get #userData(): string {
     return join(this.#root, 'user-data');
   }
@@ -148,6 +158,10 @@ export class CodeServer {
       const path = join(this.folder, name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
+    }
+    const folders = this.#options.folders?.map((name) => ({ path: join(this.folder, name) }));
+    if (folders !== undefined) {
+      writeFileSync(this.#workspace, JSON.stringify({ folders }));
     }
     const asked = this.#options.trust === 'asked';
     this.configure(asked ? { 'security.workspace.trust.enabled': true } : {});
