@@ -85,23 +85,24 @@ test('each thing is said once: what is drawn is not in the words as well', async
     cwd: '/ws',
     locations: places,
     paths: places.map((it) => it.path),
-    rawInput: { retries: 3 },
+    rawInput: { command: 'make test', retries: 3 },
   });
   await chat.state({}, { questions: [asked] });
   await chat.blocks([permission('q')]);
   const card = chat.page.locator('.question');
   const lines = (await card.innerText()).split('\n').map((it) => it.trim());
-  assert.deepEqual(lines.filter(Boolean).slice(0, 10), [
+  assert.deepEqual(lines.filter(Boolean).slice(0, 11), [
     'demo wants to run a command',
     '$',
     'make test',
     'Path: src/a.py:4',
     'Path: /out/new.txt (outside the workspace)',
     'The agent calls it: “Run the tests”',
-    'Input',
+    'Arguments',
     '{',
     '"retries": 3',
     '}',
+    'Input',
   ]);
   await card.getByRole('link', { name: '/out/new.txt' }).click();
   assert.deepEqual(await chat.sent('openPath'), [

@@ -424,18 +424,21 @@ test('a tool call has its paths short, its command once, and a title of its own 
 });
 
 test('beside a long title places and status have room', async () => {
-  const chat = await chats.open('vscode-dark', { width: 300, height: 700 });
+  const chat = await chats.open('vscode-dark', { width: 360, height: 700 });
   const path = `/elsewhere/${'deep/'.repeat(5)}file.txt`;
   await chat.blocks([
     toolCall('x', 'A long title '.repeat(12), { locations: [{ path, line: null }] }),
     toolCall('y', 'A long title '.repeat(12)),
+    toolCall('z', 'Short'),
   ]);
   const place = await chat.page.locator('.tool-places a').boundingBox();
   assert.ok(place && place.height < 60, `it takes ${place?.height} px`);
   for (const row of await chat.page.locator('.disclosure-row').all()) {
     const outer = await row.boundingBox();
     const status = await row.locator('.tool-status').boundingBox();
-    assert.ok(outer && status && status.x + status.width <= outer.x + outer.width);
+    assert.ok(outer && status);
+    const left = outer.x + outer.width - status.x - status.width;
+    assert.ok(left >= 0 && left < 12, `${left} px are left beside it`);
   }
   await chat.page.close();
 });

@@ -82,12 +82,13 @@ class PermissionView implements BlockView<PermissionBlock> {
     const shown = question.diffs.map((it) => it.path);
     const input = question.rawInput ?? null;
     const description = question.description ?? this.#block.description;
+    const left = argumentsIn(question.facts);
     const told = (line: string) =>
       (question.command !== null &&
         isFolder(/^(?:Folder|Path): (.*)$/u.exec(line)?.[1] ?? '', context.cwd)) ||
-      (input !== null && isArguments(line)) ||
+      (left !== undefined && isArguments(line)) ||
       (description && line.startsWith('The agent explains: '));
-    const left = question.facts.filter((line) => !told(line));
+    const words = question.facts.filter((line) => !told(line));
     const places = [
       ...question.locations,
       ...question.paths
@@ -99,7 +100,7 @@ class PermissionView implements BlockView<PermissionBlock> {
     const folder = question.facts.some((line) => line.startsWith('Folder: ')) ? null : question.cwd;
     return [
       question.command === null ? null : commandLine(question.command, folder, context),
-      this.#message([...summaries(question, context.cwd), ...left], places),
+      this.#message([...summaries(question, context.cwd), ...words], places),
       description
         ? element('div', { class: 'question-description', text: visibleLines(description) })
         : null,
@@ -107,8 +108,8 @@ class PermissionView implements BlockView<PermissionBlock> {
         ? null
         : element('div', { class: 'places' }, ...beside.map((it) => this.#link(it))),
       ...question.diffs.map((it, index) => questionDiff(it, index, context)),
-      // What is told in words as JSON in a line is to be read here.
-      input === null ? null : jsonFold(context, 'Input', input, question.facts.some(isArguments)),
+      left === undefined ? null : jsonFold(context, 'Arguments', left, true),
+      input === null || same(left, input) ? null : jsonFold(context, 'Input', input),
     ];
   }
 
@@ -216,9 +217,23 @@ function summaries({ diffs }: Question, cwd: string | null): string[] {
   });
 }
 
-/** The line of the arguments; the agent may also have given none. */
+const ARGUMENTS = 'Arguments: ';
+
 function isArguments(line: string): boolean {
-  return /^Arguments: [[{"\d]/u.test(line);
+  return line.startsWith(ARGUMENTS);
+}
+
+/** What of the input nothing else tells, undefined where it is not given whole. */
+function argumentsIn(facts: string[]): unknown {
+  try {
+    return JSON.parse(facts.find(isArguments)?.slice(ARGUMENTS.length) ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** What a line that names this path says of it, such as that it is outside; null for others. */
