@@ -60,9 +60,15 @@ class Earlier:
         return evolve(page, sessions=tuple(rows))
 
     def remember(self, session: LiveSession) -> None:
-        """Note a session that can be opened again; called when it is opened and used."""
+        """Note a session that can be opened again; called when it is opened and used.
+
+        One that is untouched can with every agent: by a new one in its place.
+        """
         state = session.state
-        if state.agent_session_id is None or not restores(session.agent.info):
+        if state.agent_session_id is None:
+            return
+        if not restores(session.agent.info) and not session.untouched:
+            self._index.forget(state.agent, state.agent_session_id)
             return
         known = self._index.find(state.agent, state.agent_session_id)
         title = state.title or _first_words(session) or (known.title if known else None)
@@ -74,8 +80,27 @@ class Earlier:
                 state.cwd,
                 title,
                 time.time(),
+                session.untouched,
             )
         )
+
+    def prompted(self, session: LiveSession) -> None:
+        """A prompt is about to go into a session. On the disk before it goes, so that nobody
+        ever takes for untouched what is not."""
+        if session.untouched:
+            session.untouched = False
+            self.remember(session)
+
+    def closed(self, session: LiveSession) -> None:
+        """The user has closed a session."""
+        agent_session_id = session.state.agent_session_id
+        if agent_session_id is not None and not restores(session.agent.info):
+            self.forget(session.agent, agent_session_id)
+
+    def is_untouched(self, agent: Agent, agent_session_id: str) -> bool:
+        """Whether a session is known to have had no prompt."""
+        known = self._index.find(agent.name, agent_session_id)
+        return known is not None and known.untouched
 
     def forget(self, agent: Agent, agent_session_id: str) -> None:
         """The agent has no such session any more."""

@@ -38,6 +38,7 @@ class KnownSession:
     :ivar session_id: the sidecar's id of it when it was open last
     :ivar agent_session_id: the agent's own id
     :ivar last_used: seconds since 1970
+    :ivar untouched: whether no prompt has gone into it yet
     """
 
     session_id: str
@@ -46,6 +47,7 @@ class KnownSession:
     cwd: str
     title: str | None
     last_used: float
+    untouched: bool = False
 
 
 class SessionIndex:
@@ -150,6 +152,9 @@ def _known(values: Mapping[str, Any]) -> KnownSession | None:
         return None
     if not isinstance(last_used, int | float) or isinstance(last_used, bool):
         return None
+    untouched = values.get("untouched", False)  # not there in files of earlier versions
+    if not isinstance(untouched, bool):
+        return None
     session_id, agent, agent_session_id, cwd = (str(text) for text in texts)
     return KnownSession(
         session_id,
@@ -158,4 +163,5 @@ def _known(values: Mapping[str, Any]) -> KnownSession | None:
         cwd,
         title if isinstance(title, str) else None,
         float(last_used),
+        untouched,
     )

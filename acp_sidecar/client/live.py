@@ -131,6 +131,11 @@ class LiveSession:
         """Between a load or resume request and its answer: only the state moves."""
         self.quiet = False
         """Until the first prompt of a loaded session: some agents send the history late."""
+        self.untouched = False
+        """Whether it is known that no prompt has ever gone into it."""
+        self.instead_of: str | None = None
+        """The agent's id of the untouched session it was opened in the place of."""
+        self._held: list[Change] = []
         self.told_again = False
         """While an agent tells a history that is known here."""
         self.heard = 0
@@ -196,6 +201,11 @@ class LiveSession:
         if not self._title_due and any(isinstance(change, InfoChanged) for change in changes):
             self._title_due = True
             self.tasks.start(self._note_title(), name="note of a title")
+        if self.loading and not self.heard:
+            # The agent may not have it: the editor would be left with one that never was.
+            self._held += changes
+            return
+        changes, self._held = (*self._held, *changes), []
         if changes:
             self.editor.changed(self, changes, replay=self.quiet)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -16,7 +17,7 @@ from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
 from acp_sidecar.client.cutoff import CutOff, CutOffs
-from acp_sidecar.client.earlier import Earlier, lacking, way
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_servers
@@ -29,12 +30,17 @@ from acp_sidecar.workspace.roots import PathRefused, Roots
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
 
+logger = logging.getLogger(__name__)
 
 _STILL_SECONDS: Final = 0.25
 _STILL_AT_MOST: Final = 3.0
 
 
-class SessionUnknown(AgentUnusable):
+class SessionRefused(AgentUnusable):
+    """The agent says that it does not open the session."""
+
+
+class SessionUnknown(SessionRefused):
     """The agent has no such session (any more)."""
 
 
@@ -93,6 +99,15 @@ class Opening:
     ) -> LiveSession:
         """``session/new``."""
         running, cwd = await self._pool.agent(agent, cwd, say)
+        return await self._new(running, cwd, additional_directories, mcp_servers)
+
+    async def _new(
+        self,
+        running: Agent,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+    ) -> LiveSession:
         roots = _roots(cwd, additional_directories)
         if additional_directories:
             offered = running.info.additional_directories
@@ -116,9 +131,44 @@ class Opening:
     ) -> LiveSession:
         """``session/load``, ``resume`` or ``fork``, where the agent offers it.
 
-        A load replays the conversation as updates: they build the state and nothing else.
+        Many agents keep nothing of a session before its first prompt. One that has had none
+        and that the agent does not open is replaced by a new one: nothing is lost with it.
         """
         running, cwd = await self._pool.agent(agent, cwd, say)
+        untouched = how != "fork" and self._earlier.is_untouched(running, agent_session_id)
+        try:
+            return await self._restore(
+                running,
+                how,
+                agent_session_id,
+                cwd,
+                additional_directories,
+                mcp_servers,
+                untouched=untouched,
+            )
+        except (NotOffered, SessionRefused) as refused:
+            key = (running.name, agent_session_id)
+            if not untouched or await self._cut_offs.find(key) is not None:
+                raise
+            logger.info("%s; nothing was said in it: a new one takes its place", refused)
+        session = await self._new(running, cwd, additional_directories, mcp_servers)
+        session.instead_of = agent_session_id
+        if session.state.agent_session_id != agent_session_id:
+            self._earlier.forget(running, agent_session_id)
+        return session
+
+    async def _restore(
+        self,
+        running: Agent,
+        how: Restoring,
+        agent_session_id: str,
+        cwd: str,
+        additional_directories: Sequence[str],
+        mcp_servers: Sequence[Mapping[str, Any]],
+        *,
+        untouched: bool,
+    ) -> LiveSession:
+        """A load replays the conversation as updates: they build the state and nothing else."""
         asked, how = how, way(running, how)
         build = getattr(running.wire, f"session_{how}")
         roots = _roots(cwd, additional_directories)
@@ -163,12 +213,15 @@ class Opening:
                     if cut_off is not None:
                         raise _lost(error, cut_off) from error
                 raise
+            session.untouched = untouched and cut_off is None
             self._earlier.remember(session)
             # What an earlier sidecar has left for review.
             session.review_soon()
             if cut_off is not None:
                 session.take_up(cut_off)
                 self._cut_offs.forget((running.name, agent_session_id))
+            if session.untouched:
+                return session  # no conversation is missed in it
             if asked == "load" and how == "resume":
                 self._editor.tell(
                     "info",
@@ -235,6 +288,7 @@ class Opening:
             for session in begun:
                 self._forget(session)
             raise
+        begun[0].untouched = method == "session/new"
         self._earlier.remember(begun[0])
         if begun[0].state.agent_session_id is not None:
             # Some agents give their ids anew after a restart.
@@ -261,7 +315,7 @@ async def open_session(
         if error.code == wire.AUTH_REQUIRED:
             raise LoginNeeded(agent, error, "open the session again") from error
         unknown = error.code == wire.RESOURCE_NOT_FOUND
-        refused = SessionUnknown if unknown else AgentUnusable
+        refused = SessionUnknown if unknown else SessionRefused
         raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
     except (AgentGone, DecodeError) as error:
         raise AgentUnusable(f"{agent.name} could not answer {method}: {error}") from error

@@ -130,6 +130,11 @@ class SessionView(Protocol):
     def left(self) -> Left:
         """What was left of it when its editor went away, where it was opened again."""
 
+    @property
+    def instead_of(self) -> str | None:
+        """The agent's id of the session that it was opened in the place of, in which nothing
+        had been said; else None."""
+
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait: ``{turnId, text}`` each."""
 

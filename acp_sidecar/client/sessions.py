@@ -279,6 +279,7 @@ class Sessions:
         if session.state.status == "dead":
             await self._logins.tried(lambda: self._reviving.revive(session, say))
         composed = await self._composer.compose(session, text, content, attachments)
+        self._earlier.prompted(session)
         return session.turns.submit(composed.blocks, composed.mentioned)
 
     def cancel(self, session_id: str | None, turn: Turn | None = None) -> None:
@@ -353,6 +354,7 @@ class Sessions:
         session.turns.cancel()
         self._forget(session)
         self._turn_moved(session)
+        self._earlier.closed(session)
         if agent.gone is not None:
             return
         if agent.info.close_session:

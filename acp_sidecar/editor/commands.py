@@ -130,7 +130,8 @@ def _restore(how: Restoring) -> Handler:
         )
         left = session.left
         unsent = [prompt.to_json() for prompt in left.unsent]
-        return {**_opened(session), "interrupted": left.interrupted, "unsent": unsent}
+        new = {} if session.instead_of is None else {"new": True}
+        return {**_opened(session), "interrupted": left.interrupted, "unsent": unsent, **new}
 
     return run
 

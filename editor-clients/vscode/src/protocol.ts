@@ -246,6 +246,8 @@ export interface OpenedSession {
   commands: Command[];
   interrupted?: boolean;
   unsent?: { text: string; content?: ContentBlock[] }[];
+  /** Nothing had been said in the one that was to be opened again: this is another in its place. */
+  new?: boolean;
 }
 
 /** `acp/reveal`: a place to show beside the user's. */

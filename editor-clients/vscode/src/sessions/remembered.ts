@@ -6,10 +6,7 @@ export function readRemembered(kept: unknown): Remembered[] {
 }
 
 function one(value: unknown): Remembered[] {
-  const { agent, agentSessionId, cwd, title, empty, active } = (value ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const { agent, agentSessionId, cwd, title, active } = (value ?? {}) as Record<string, unknown>;
   return typeof agent === 'string' && typeof agentSessionId === 'string' && typeof cwd === 'string'
     ? [
         {
@@ -17,7 +14,6 @@ function one(value: unknown): Remembered[] {
           agentSessionId,
           cwd,
           title: typeof title === 'string' ? title : null,
-          empty: empty === true,
           active: active === true,
         },
       ]

@@ -5,7 +5,7 @@ import type { OpenedSession } from '../protocol.ts';
 import { NotRunning, type Sidecar } from '../sidecar.ts';
 import { visible } from '../visible.ts';
 import { readRemembered } from './remembered.ts';
-import { isEmpty, type Session, type Sessions } from './sessions.ts';
+import type { Session, Sessions } from './sessions.ts';
 
 const KEY = 'acp.openSessions';
 
@@ -78,16 +78,7 @@ export class Restoring implements Disposable {
       const title = this.#titleOf(session) ?? asleep?.title ?? null;
       return agentSessionId === null
         ? []
-        : [
-            {
-              agent,
-              agentSessionId,
-              cwd,
-              title,
-              empty: isEmpty(session),
-              active: session === active,
-            },
-          ];
+        : [{ agent, agentSessionId, cwd, title, active: session === active }];
     });
     const text = JSON.stringify(open);
     if (text !== this.#kept) {
@@ -119,10 +110,11 @@ export class Restoring implements Disposable {
     const { agent, agentSessionId, cwd, sessionId } = session;
     const shown = () => this.#sessions.active?.sessionId;
     try {
-      // Many agents keep nothing of a session before its first prompt.
-      const opened = await (session.asleep?.empty
-        ? this.#sidecar.command<OpenedSession>('acp.session.new', { agent, cwd })
-        : this.#sidecar.command<OpenedSession>('acp.session.load', { agent, agentSessionId, cwd }));
+      const opened = await this.#sidecar.command<OpenedSession>('acp.session.load', {
+        agent,
+        agentSessionId,
+        cwd,
+      });
       const before = shown();
       const awake = this.#sessions.opened(opened, cwd, session);
       if (before !== undefined && before !== sessionId && before !== awake.sessionId) {

@@ -34,8 +34,6 @@ export interface Session {
 
 export interface Asleep {
   title: string | null;
-  /** Nothing was said in it. */
-  empty: boolean;
   /** Why it could not be opened again. */
   problem: string | null;
 }
@@ -46,8 +44,6 @@ export interface Remembered {
   agentSessionId: string;
   cwd: string;
   title: string | null;
-  /** Nothing was said in it. */
-  empty: boolean;
   active: boolean;
 }
 
@@ -162,10 +158,10 @@ export class Sessions implements Disposable {
 
   /** Adds what was open earlier, asleep. */
   remember(earlier: readonly Remembered[]): void {
-    for (const { agent, agentSessionId, cwd, title, empty, active } of earlier) {
+    for (const { agent, agentSessionId, cwd, title, active } of earlier) {
       const session = this.#known(`asleep-${agent}-${agentSessionId}`);
       Object.assign(session, { agent, agentSessionId, cwd });
-      session.asleep = { title, empty, problem: null };
+      session.asleep = { title, problem: null };
       if (active) {
         this.#active = session.sessionId;
       }
@@ -179,7 +175,7 @@ export class Sessions implements Disposable {
       if (session.asleep) {
         session.asleep.problem = null;
       } else if (session.agentSessionId !== null) {
-        session.asleep = { title: titleOf(session), empty: isEmpty(session), problem: null };
+        session.asleep = { title: titleOf(session), problem: null };
         session.changes = [];
         session.follow = null;
         session.status = session.status && {
@@ -299,11 +295,6 @@ export class Sessions implements Disposable {
       this.#changed.fire(undefined);
     }
   }
-}
-
-/** Whether nothing was said in a session yet. */
-export function isEmpty({ blocks, asleep }: Session): boolean {
-  return asleep?.empty ?? ![...blocks.values()].some(({ kind }) => kind === 'message');
 }
 
 function isStatus(block: Block): block is StatusBlock {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
-import { kill, scenario, until } from './harness/index.ts';
+import { kill, scenario, until, type Workbench } from './harness/index.ts';
+import { PYTHON } from './harness/places.ts';
 
 const FILES = { 'greeting.py': 'def greet(name):\n    return "Hello " + name\n' };
 const OPTIONS = { files: FILES, env: { ACP_DEMO_PACE: '0.1' } };
@@ -33,6 +36,45 @@ scenario('a conversation outlives the sidecar', OPTIONS, async (window) => {
   const tab = window.chat.frame.getByRole('tab', { name: /read greeting/ });
   const idle = async () => ((await tab.getAttribute('aria-label')) ?? '').includes('idle');
   await until('the turn is over', idle);
+  await killSidecar(window);
+  await until('the session is open again', idle);
+  await window.chat.prompt('/read again.py');
+  await window.chat.says('/read again.py');
+  assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+});
+
+const SCRIBE = {
+  settings: {
+    'acp.agents': {
+      scribe: { command: PYTHON, args: [join(import.meta.dirname, 'agents/scribe.py')] },
+    },
+    'acp.defaultAgent': 'scribe',
+  },
+};
+
+scenario(
+  'a session in which nothing was said outlives the sidecar, whatever its agent keeps',
+  SCRIBE,
+  async (window) => {
+    await window.activated();
+    await window.chat.open();
+    await window.command('ACP: New Session');
+    await window.quickPick.choose('scribe');
+    const tab = window.chat.frame.getByRole('tab', { name: /^New session with scribe/ });
+    const idle = async () =>
+      (await tab.count()) === 1 && ((await tab.getAttribute('aria-label')) ?? '').includes('idle');
+    await until('the session is open', idle);
+    await killSidecar(window);
+    await until('the session is open again', idle);
+    assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+    await window.chat.prompt(JSON.stringify({ 'new.txt': 'written' }));
+    await until('the agent has written', () => existsSync(join(window.server.folder, 'new.txt')));
+    assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+  },
+);
+
+/** Ends the sidecar without a warning; waits until another one runs. */
+async function killSidecar(window: Workbench): Promise<void> {
   const sidecar = () => window.server.processes('acp_sidecar serve')[0];
   const first = await until('the sidecar runs', sidecar);
   kill(first.pid, 'SIGKILL');
@@ -40,8 +82,4 @@ scenario('a conversation outlives the sidecar', OPTIONS, async (window) => {
     const pid = sidecar()?.pid;
     return pid !== undefined && pid !== first.pid;
   });
-  await until('the session is open again', idle);
-  await window.chat.prompt('/read again.py');
-  await window.chat.says('/read again.py');
-  assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
-});
+}

@@ -57,7 +57,7 @@ test('a session is called by its agent, else by its first prompt, else as it was
   ]);
   assert.equal(titleOf(session({ blocks })), 'Mend the tests');
   assert.equal(titleOf(session({ blocks, status: { ...STATUS, title: 'Tests' } })), 'Tests');
-  const asleep = { title: 'Earlier', empty: false, problem: null };
+  const asleep = { title: 'Earlier', problem: null };
   assert.equal(titleOf(session({ asleep })), 'Earlier');
   assert.equal(titleOf(session()), null);
 });

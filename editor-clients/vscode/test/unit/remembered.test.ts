@@ -8,7 +8,6 @@ const session = {
   agentSessionId: 'demo-1',
   cwd: '/ws',
   title: 'Greet',
-  empty: false,
   active: true,
 };
 
@@ -24,6 +23,6 @@ test('what another version has kept does no harm', () => {
   assert.deepEqual(readRemembered(odd), [session]);
   const { agent, agentSessionId, cwd } = session;
   assert.deepEqual(readRemembered([{ agent, agentSessionId, cwd }]), [
-    { agent, agentSessionId, cwd, title: null, empty: false, active: false },
+    { agent, agentSessionId, cwd, title: null, active: false },
   ]);
 });
