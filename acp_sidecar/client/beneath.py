@@ -14,8 +14,9 @@ from typing import Final
 from acp_sidecar.tasks import Tasks
 from acp_sidecar.workspace.files import Files
 
-_SETTLE: Final = 0.5
-"""Seconds within which an editor says that it has saved a file, or loaded it."""
+_SETTLE: Final = 2.0
+"""Seconds within which an editor says that it has saved a file, or loaded it; one that is busy
+needs more than a moment, and nothing is lost meanwhile."""
 
 
 class Beneath:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,31 @@ async def test_an_agent_that_writes_the_disk_alone(
     editor.save(uris[0], file)
     await editor.execute("acp.review.list")
     assert len(editor.all("window/showMessage")) == 1
+
+
+async def test_an_agent_that_writes_the_disk_faster_than_the_editor_reloads(
+    editor: Editor, session: dict[str, Any], puppet: Puppet, ws: Path
+) -> None:
+    """The editor shows what was there a moment ago: nothing of that is the user's."""
+    file = ws / "app.py"
+    texts = ["one\ntwo\n", "ONE\ntwo\n", "ONE\nTWO\n"]
+    file.write_text(texts[0])
+    uri = editor.open(file)
+    _, turn = editor.start("acp.session.prompt", text="go")
+    prompt = await puppet.prompted()
+    for old, new in pairwise(texts):
+        file.write_text(new)
+        diff = {"type": "diff", "path": str(file), "oldText": old, "newText": new}
+        puppet.tool(new, status="completed", kind="edit", content=[diff])
+    editor.set_text(uri, texts[1])
+    # A busy editor takes its time.
+    await asyncio.sleep(1)
+    editor.reload(uri, file)
+    puppet.end_turn(prompt)
+    assert await turn == {"stopReason": "end_turn"}
+    (change,) = await editor.execute("acp.review.list")
+    assert change["status"] == "modified"
+    assert editor.all("window/showMessage") == []
 
 
 @pytest.mark.parametrize("existed", [False, True])
