@@ -1,9 +1,9 @@
-import { type CancellationToken, type Disposable, type Event, EventEmitter, window } from 'vscode';
+import { type CancellationToken, window } from 'vscode';
 
 import type { Question } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { visibleLines } from '../visible.ts';
-import { Waiting } from './waiting.ts';
+import { Requests } from './requests.ts';
 
 interface MessageRequest {
   message: string;
@@ -14,61 +14,30 @@ interface MessageRequest {
  * The questions that wait for the user: what agents ask permission for, and what the sidecar
  * asks itself. Closing what shows a question is no answer to it.
  */
-export class Questions implements Disposable {
-  readonly #waiting: Waiting<Question, { optionId: string | null }>;
-  readonly #changed = new EventEmitter<undefined>();
-  readonly #subscription: Disposable;
+export class Questions extends Requests<Question, { optionId: string | null }> {
   #messages = 0;
 
   /** Before the sidecar's first start. */
   constructor(sidecar: Sidecar) {
-    this.#waiting = new Waiting(() => this.#changed.fire(undefined));
-    sidecar.onRequest<Question, unknown>('acp/permission', (question, token) =>
-      this.#waiting.wait(question, token),
-    );
+    super(sidecar, 'acp/permission');
     sidecar.onRequest<MessageRequest, unknown>('window/showMessageRequest', (request, token) =>
       this.#message(request, token),
     );
-    this.#subscription = sidecar.onDidChangeRunning((running) => {
-      if (!running) {
-        this.#waiting.close();
-      }
-    });
-  }
-
-  /** A question has come, or is settled. */
-  get onDidChange(): Event<undefined> {
-    return this.#changed.event;
-  }
-
-  /** Oldest first. */
-  all(): Question[] {
-    return this.#waiting.all();
-  }
-
-  get(requestId: string): Question | undefined {
-    return this.#waiting.get(requestId);
   }
 
   /**
-   * Answers with one of the question's options. Null puts it away: it goes on waiting.
+   * Answers with one of the question's options.
    *
-   * @returns whether the question is settled by it.
+   * @returns whether the question is settled by it: it offers that, and waited.
    */
-  answer(requestId: string, optionId: string | null): boolean {
+  answer(requestId: string, optionId: string): boolean {
     const offered = this.get(requestId)?.options.some((option) => option.optionId === optionId);
-    return offered === true && this.#waiting.settle(requestId, { optionId });
+    return offered === true && this.settle(requestId, { optionId });
   }
 
   /** The user gives no answer; the sidecar makes of it what approves nothing. */
   refuse(requestId: string): boolean {
-    return this.#waiting.settle(requestId, { optionId: null });
-  }
-
-  dispose(): void {
-    this.#waiting.close();
-    this.#subscription.dispose();
-    this.#changed.dispose();
+    return this.settle(requestId, { optionId: null });
   }
 
   /**
@@ -81,10 +50,7 @@ export class Questions implements Disposable {
       return null;
     }
     this.#messages += 1;
-    const answer = await this.#waiting.wait(
-      asked(`message-${this.#messages}`, message, actions),
-      token,
-    );
+    const answer = await this.wait(asked(`message-${this.#messages}`, message, actions), token);
     return actions.find(({ title }) => title === answer?.optionId) ?? null;
   }
 }
