@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
@@ -49,6 +49,17 @@ _SETTLE_SECONDS: Final = 30
 
 class TurnFailed(Refused):
     """The turn ended without a stop reason; the message says why and what to do."""
+
+
+@frozen
+class _Failure:
+    """What has become of a turn that failed, and what is said of why."""
+
+    what: str
+    why: str | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.why is None else f"{self.what}: {self.why}"
 
 
 class Speaking(SessionView, Protocol):
@@ -308,7 +319,9 @@ class Turns:
         session.tasks.start(
             self._run(prompt),
             name="prompt turn",
-            failed=lambda error: self._finish(prompt, None, f"The turn failed: {error}"),
+            failed=lambda error: self._finish(
+                prompt, None, _Failure("The turn failed", str(error))
+            ),
         )
         session.queue_changed()
 
@@ -331,7 +344,7 @@ class Turns:
         blocks = (*told, *prompt.blocks)
         params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
         ended: TurnEnded | None = None
-        failure: str | None = None
+        failure: _Failure | None = None
 
         def over(result: Json) -> None:
             # What comes right after the answer belongs to the turn no more.
@@ -353,13 +366,14 @@ class Turns:
         except AgentError as error:
             failure = _refused(agent, error)
         except (AgentGone, Refused) as error:
-            failure = str(error)
+            failure = _Failure(str(error))
             if isinstance(error, AgentGone) and not prompt.cancelled:
                 self.lost = prompt
         except DecodeError as error:
-            failure = f"{agent.name} ended the turn with an answer that cannot be read: {error}"
+            what = f"{agent.name} ended the turn with an answer that cannot be read"
+            failure = _Failure(what, str(error))
         except asyncio.CancelledError:
-            self._finish(prompt, None, "The session was closed.")
+            self._finish(prompt, None, _Failure("The session was closed."))
             raise
         self._finish(prompt, ended, failure)
 
@@ -393,7 +407,7 @@ class Turns:
                 return False
             raise
 
-    def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: str | None) -> None:
+    def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: _Failure | None) -> None:
         if self.running is not prompt:
             return  # it has ended already
         session = self._session
@@ -418,17 +432,16 @@ class Turns:
         if not prompt.given_up:
             session.editor.turn_ended(session)
         if failure is not None:
-            session.editor.tell("error", failure)
-            _reject(prompt, failure)
+            session.editor.tell("error", str(failure))
+            _reject(prompt, str(failure))
         else:
             _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
 
-    def _note(self, failure: str) -> None:
+    def _note(self, failure: _Failure) -> None:
         """Keep in the conversation why nothing more has come: the message to the user goes by."""
         session = self._session
-        title, _, reason = failure.partition(": ")
-        changes = session.state.apply(Notice("error", title, reason or None))
+        changes = session.state.apply(Notice("error", failure.what, failure.why))
         # The user is told of it already.
         session.editor.changed(session, changes, replay=True)
 
@@ -485,22 +498,22 @@ class Turns:
             self._session.tasks.start(agent.stop(), name=f"end of {agent.name}")
 
 
-def _ending(agent: Agent, ended: TurnEnded) -> tuple[TurnEnded, str | None]:
+def _ending(agent: Agent, ended: TurnEnded) -> tuple[TurnEnded, _Failure | None]:
     """How a turn ended, and what to tell of it where something failed."""
     if ended.stop_reason != "error":
         return ended, None
     said = visible(str(ended.error["message"])) if ended.error else "it does not say why"
-    return ended, f"{agent.name} could not go on with the turn: {said}"
+    return ended, _Failure(f"{agent.name} could not go on with the turn", said)
 
 
-def _refused(agent: Agent, error: AgentError) -> str:
+def _refused(agent: Agent, error: AgentError) -> _Failure:
     """What to tell of a prompt that was answered with an error, and what to do."""
     if error.code == wire.AUTH_REQUIRED:
-        return str(LoginNeeded(agent, error, "send the prompt again"))
-    said = f"{agent.name} answered the prompt with an error: {explained(error)}"
+        return _Failure(str(LoginNeeded(agent, error, "send the prompt again")))
+    said = explained(error)
     if error.code == wire.RESOURCE_NOT_FOUND:
-        return f"{said}. The session may be lost; acp.session.new opens a new one."
-    return said
+        said = f"{said}. The session may be lost; acp.session.new opens a new one."
+    return _Failure(f"{agent.name} answered the prompt with an error", said)
 
 
 def _retrieve(ended: asyncio.Future[Any]) -> None:
