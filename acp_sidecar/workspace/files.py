@@ -32,6 +32,7 @@ from acp_sidecar.workspace.texts import (
     Said,
     decode,
     encode,
+    misread,
     window,
 )
 from acp_sidecar.workspace.unsaved import Sighting, Unsaved
@@ -401,10 +402,10 @@ class Files:
             for uri, before in shown.items():
                 await self._bring_along(uri, before, text, label)
         except (FileProblem, Moved) as problem:
-            if isinstance(problem, FileProblem) and problem.kind != "changed":
+            if isinstance(problem, FileProblem) and problem.kind not in ("changed", "encoding"):
                 log.info("%s is on disk, the editor lags behind: %s", path, problem)
                 return stamp
-            # The user is at work on it: as if we had never been here.
+            # The user is at work on it, or cannot read it so: as if we had never been here.
             await _in_thread(lambda: _take_back(path, now, stamp))
             for uri in shown:
                 self._taken_back(uri)
@@ -424,6 +425,14 @@ class Files:
             if alike(self._documents, document, text):
                 document.mark_clean()
                 return
+            encoding = misread(text, document.text)
+            if encoding is not None:
+                raise FileProblem(
+                    "encoding",
+                    Path(document.path or uri),
+                    f"The editor reads this file as {encoding}, and what is written here is "
+                    "UTF-8: nothing was written",
+                )
             if document.uncertain:
                 return
             if document.text != before and self._documents.habits.reloads:

@@ -62,6 +62,14 @@ def window(text: str, line: int | None = None, limit: int | None = None) -> str:
     return "".join(islice(lines, start, None if end is None or end > len(text) else end))
 
 
+_OTHERS: Final = (
+    *("windows-1252", "iso8859-1", "iso8859-15", "utf-16-le", "utf-16-be", "iso8859-2"),
+    *("windows-1250", "windows-1251", "koi8-r", "cp437", "shift_jis", "euc_jp", "gb18030"),
+    *("gbk", "big5", "euc_kr"),
+)
+"""Encodings that editors are told to read files in, other than UTF-8."""
+
+
 def decode(data: bytes, path: Path) -> tuple[str, bool]:
     """The text of a file and whether a byte order mark came before it.
 
@@ -75,6 +83,15 @@ def decode(data: bytes, path: Path) -> tuple[str, bool]:
     if "\0" in text:
         raise FileProblem("encoding", path, "Not a UTF-8 text file (it holds null bytes)")
     return text, bom
+
+
+def misread(text: str, shown: str) -> str | None:
+    """The encoding in which an editor has read the bytes of ``text``, which are UTF-8, where it
+    shows ``shown``; None where it has read them right, or shows something else."""
+    if shown == text:
+        return None
+    data = text.encode("utf-8", "surrogatepass")
+    return next((each for each in _OTHERS if data.decode(each, "replace") == shown), None)
 
 
 def encode(text: str, bom: bool) -> bytes:

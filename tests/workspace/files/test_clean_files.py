@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from acp_sidecar.workspace.documents import Habits
 from tests.workspace.disk import say
 from tests.workspace.files.texts import LINES, problem
@@ -225,6 +227,30 @@ async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
     assert buffer.text == LINES.replace("four", "FOUR and more").replace("two", "typed\ntwo")
     assert (path.read_text(), path.stat().st_mtime_ns) == (LINES, before)
     assert told == [buffer.uri], "a saving may have been refused meanwhile"
+
+
+@pytest.mark.parametrize("reloads", [True, False])
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16-le", "cp1251"])
+async def test_what_the_editor_reads_in_another_encoding_is_not_written(
+    hand: Hand, tmp_path: Path, encoding: str, reloads: bool
+) -> None:
+    """To its user it would be garbled, and to whoever else reads the file so."""
+    old = "one\ntwo\n" if encoding != "utf-16-le" else "一二\n"
+    path = say(tmp_path / "a.txt", old.encode("ascii" if old.isascii() else "utf-8"))
+    before = path.read_bytes()
+    hand.documents.set_habits(Habits.of("An Editor", reloads=reloads))
+    files, buffer = hand.files(), hand.open(path)
+
+    def loads() -> None:
+        hand.set(buffer, path.read_bytes().decode(encoding, "replace"))
+
+    hand.once_on_disk(path, old, loads)
+    found = await problem(files.write(path, "one\nzwö\n", seen=old))
+    assert found.kind == "encoding"
+    assert "UTF-8" in str(found)
+    assert path.read_bytes() == before
+    hand.set(buffer, old)
+    assert await files.read(path) == old
 
 
 async def test_an_editor_that_says_it_reloads_and_does_not_is_brought_along(
