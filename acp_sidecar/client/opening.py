@@ -99,7 +99,8 @@ class Opening:
     ) -> LiveSession:
         """``session/new``."""
         running, cwd = await self._pool.agent(agent, cwd, say)
-        return await self._new(running, cwd, additional_directories, mcp_servers)
+        with self._pool.held(running):
+            return await self._new(running, cwd, additional_directories, mcp_servers)
 
     async def _new(
         self,
@@ -135,27 +136,28 @@ class Opening:
         and that the agent does not open is replaced by a new one: nothing is lost with it.
         """
         running, cwd = await self._pool.agent(agent, cwd, say)
-        untouched = how != "fork" and self._earlier.is_untouched(running, agent_session_id)
-        try:
-            return await self._restore(
-                running,
-                how,
-                agent_session_id,
-                cwd,
-                additional_directories,
-                mcp_servers,
-                untouched=untouched,
-            )
-        except (NotOffered, SessionRefused) as refused:
-            key = (running.name, agent_session_id)
-            if not untouched or await self._cut_offs.find(key) is not None:
-                raise
-            logger.info("%s; nothing was said in it: a new one takes its place", refused)
-        session = await self._new(running, cwd, additional_directories, mcp_servers)
-        session.instead_of = agent_session_id
-        if session.state.agent_session_id != agent_session_id:
-            self._earlier.forget(running, agent_session_id)
-        return session
+        with self._pool.held(running):
+            untouched = how != "fork" and self._earlier.is_untouched(running, agent_session_id)
+            try:
+                return await self._restore(
+                    running,
+                    how,
+                    agent_session_id,
+                    cwd,
+                    additional_directories,
+                    mcp_servers,
+                    untouched=untouched,
+                )
+            except (NotOffered, SessionRefused) as refused:
+                key = (running.name, agent_session_id)
+                if not untouched or await self._cut_offs.find(key) is not None:
+                    raise
+                logger.info("%s; nothing was said in it: a new one takes its place", refused)
+            session = await self._new(running, cwd, additional_directories, mcp_servers)
+            session.instead_of = agent_session_id
+            if session.state.agent_session_id != agent_session_id:
+                self._earlier.forget(running, agent_session_id)
+            return session
 
     async def _restore(
         self,

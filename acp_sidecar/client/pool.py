@@ -6,9 +6,10 @@ Sessions of the same agent and folder share a process, as ACP lets them ("Sessio
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -74,8 +75,8 @@ class Pool:
         """The versions that an agent was started with again, having declined a newer one."""
         self._crashes: dict[tuple[str, str], list[float]] = {}
         """When an agent in a folder has ended by itself, by the loop's clock."""
-        self._asked: Counter[Agent] = Counter()
-        """Questions under way that belong to no session."""
+        self._held: Counter[Agent] = Counter()
+        """By questions that belong to no session, and by sessions that are being opened."""
         self._given: dict[str, dict[str, str]] = {}
         """Variables that the user gave for a login, by agent: kept in memory alone."""
 
@@ -197,16 +198,22 @@ class Pool:
         self, agent: Agent, method: str, params: Mapping[str, Any], *, patient: bool = False
     ) -> Any:
         """Ask what belongs to no session: until it is answered, the process is needed."""
-        self._asked[agent] += 1
-        try:
+        with self.held(agent):
             return await self.ask(agent, method, params, patient=patient)
+
+    @contextlib.contextmanager
+    def held(self, agent: Agent) -> Iterator[None]:
+        """Within the block the process is needed, also without a session."""
+        self._held[agent] += 1
+        try:
+            yield
         finally:
-            self._asked[agent] -= 1
-            self._asked += Counter()
+            self._held[agent] -= 1
+            self._held += Counter()
 
     async def retire(self, agent: Agent) -> None:
         """End a process that nobody needs any more."""
-        if self._needed(agent) or self._asked[agent]:
+        if self._needed(agent) or self._held[agent]:
             return
         self.lost(agent)
         await self._end(agent)

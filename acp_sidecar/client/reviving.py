@@ -40,7 +40,8 @@ class Reviving:
                 return
             agent, _ = await self._pool.again(session.agent.name, session.state.cwd, say)
             try:
-                severity, told = await self._restore(session, agent)
+                with self._pool.held(agent):
+                    severity, told = await self._restore(session, agent)
             except BaseException:
                 await self._pool.retire(agent)
                 raise

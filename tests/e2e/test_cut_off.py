@@ -349,6 +349,26 @@ async def test_a_turn_in_another_window_is_not_cut_off(
         await third.close()
 
 
+async def test_a_session_that_waits_to_be_opened_needs_its_agent(
+    puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    """The last open one is closed meanwhile, and its process would end with it."""
+    history(puppet, "work")
+    async with editing() as first, editing() as second:
+        await first.initialize(ws, settings=settings)
+        await first.execute("acp.session.new")
+        await begin(first, puppet, text="work")
+        await on_disk(first, tmp_path)
+        await second.initialize(ws, settings=settings)
+        other = await second.execute("acp.session.new")
+        _, opening = second.start("acp.session.load", agentSessionId="S1")
+        await second.execute("acp.session.close", sessionId=other["sessionId"])
+        assert not opening.done()
+        assert (await opening)["agentSessionId"] == "S1"
+        await second.close()
+        await first.close()
+
+
 async def test_a_reload_that_is_quicker_than_the_end_of_the_old_window(
     puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
