@@ -1,7 +1,7 @@
 """From hunk to hunk, through all files and round: which one comes next.
 
-The files are in the order of ``acp.review.list``, those of several sessions one after the
-other; a file that several have changed is walked through once.
+The files of a session are in the order of their URIs, as in a tree of them, and those of
+several sessions one after the other; a file that several have changed is walked through once.
 """
 
 from __future__ import annotations
@@ -34,18 +34,21 @@ def stops(
     """All hunks of these sessions in files that can be opened, as they are known now."""
     found: dict[Path, tuple[str, list[Mark]]] = {}
     for session in sessions:
+        own: dict[Path, tuple[str, list[Mark]]] = {}
         gone: set[Path] = set()
         for change in session.ledger.changes() if session.ledger else ():
             if change.status == "deleted":
                 gone.add(change.path)
                 continue
-            _, marks = found.setdefault(change.path, (change.uri, []))
+            _, marks = own.setdefault(change.path, (change.uri, []))
             marks += waiting(session, change)
         for proposal in session.proposals:
             path = proposal.path
             if path not in gone:
-                _, marks = found.setdefault(path, (uri_of(session, path), []))
+                _, marks = own.setdefault(path, (uri_of(session, path), []))
                 marks += proposed(session, proposal, files.glance(path))
+        for path, (uri, marks) in sorted(own.items(), key=lambda file: file[1][0]):
+            found.setdefault(path, (uri, []))[1].extend(marks)
     return [
         Stop(path, uri, mark)
         for path, (uri, marks) in found.items()

@@ -380,7 +380,8 @@ async def test_next_opens_one_hunk_after_the_other_over_all_files(desk: Table) -
 
 
 async def test_next_from_a_line_passes_no_file_over(desk: Table) -> None:
-    for name in ("b.txt", "c.txt"):
+    """And goes through them as a tree shows them, whichever the agent has changed first."""
+    for name in ("c.txt", "b.txt"):
         await desk.agent_writes("new\n", desk.ws / name)
     uri, line, seen = desk.uri, 100, []
     for _ in range(4):
