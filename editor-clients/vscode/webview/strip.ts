@@ -131,10 +131,12 @@ function ownQuestion(
     guard.watch(made, () => send({ type: 'answer', requestId, optionId }));
     return made;
   };
+  // The first line has a mark besides, which tells it from others where several stand in a list.
+  const told = [question.headline, ...question.message.split('\n').slice(1)];
   return element(
     'div',
     { class: 'own-question', role: 'group', 'aria-label': 'Question', 'data-request': requestId },
-    element('p', { class: 'own-message', text: visibleLines(question.message) }),
+    element('p', { class: 'own-message', text: visibleLines(told.join('\n')) }),
     element(
       'div',
       { class: 'own-options' },

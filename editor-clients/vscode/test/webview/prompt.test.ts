@@ -259,6 +259,19 @@ test('the end of a turn elsewhere and a new question are told to who cannot see 
   assert.deepEqual(await last(chat, 'selectSession'), { type: 'selectSession', sessionId: 't' });
 });
 
+test('a question of no session is told without the mark that it has in a list', async () => {
+  const chat = await chats.open();
+  const login = question('l', {
+    sessionId: null,
+    command: null,
+    headline: 'demo needs a login',
+    message: 'demo needs a login (login 1)\nAPI key: the key of your account',
+  });
+  await chat.state({}, { questions: [login] });
+  const told = chat.page.locator('.own-message');
+  assert.equal(await told.innerText(), 'demo needs a login\nAPI key: the key of your account');
+});
+
 test('many options of a session are all to be read', async () => {
   const chat = await chats.open();
   const names = ['Accept edits', 'Default (recommended)', 'Medium effort'];
