@@ -8,7 +8,7 @@ zero-width characters appear as escapes, so no text can hide or fake a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -50,6 +50,25 @@ _KIND_VERBS: Final[Mapping[str, str]] = {
 }
 
 
+@frozen
+class Fact:
+    """Something to know of a question: ``text`` is a line that is safe to show, all of it.
+
+    ``kind`` says what it is about: ``folder``, ``path``, ``arguments``, ``explanation``, or
+    ``text`` for anything else. ``value`` is that as it came (a path, JSON, the words), and
+    ``note`` what is told of a path beside it.
+    """
+
+    text: str
+    kind: str = "text"
+    value: Json = None
+    note: str = ""
+
+
+def _facts(given: Iterable[Fact | str]) -> tuple[Fact, ...]:
+    return tuple(Fact(each) if isinstance(each, str) else each for each in given)
+
+
 @frozen(kw_only=True)
 class Question:
     """Everything a person needs to decide, and the choices the agent offers.
@@ -68,7 +87,8 @@ class Question:
     headline: str
     mark: str | None = None
     """Stands behind the headline in a text, so that no two texts are the same."""
-    facts: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = field(default=(), converter=_facts)
+    """Lines as well as :class:`Fact` are taken."""
     title: str | None = None
     description: str | None = None
     command: str | None = None
@@ -88,7 +108,7 @@ class Question:
 
     @message.default
     def _in_words(self) -> str:
-        return "\n".join([*self.opening(), *self.facts])
+        return "\n".join([*self.opening(), *(fact.text for fact in self.facts)])
 
     def opening(self) -> list[str]:
         """The first lines of its text: the headline with its mark, the command."""
@@ -168,13 +188,14 @@ def question(
         tool_call_id=call.tool_call_id or None,
     )
     places, rest = _places(result, request, look), _rest(result, request, title, look)
+    before, after = [fact.text for fact in places], [fact.text for fact in rest]
     summaries = [f"It {change.text}" for change in changes]
     shown = [line for change in changes for line in (f"It {change.text}", *excerpt(change))]
     return evolve(
         result,
         facts=(*places, *rest),
-        message="\n".join([*result.opening(), *places, *summaries, *rest]),
-        in_full="\n".join([*result.opening(), *places, *shown, *rest]),
+        message="\n".join([*result.opening(), *before, *summaries, *after]),
+        in_full="\n".join([*result.opening(), *before, *shown, *after]),
     )
 
 
@@ -186,15 +207,20 @@ def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
 
 def _places(
     question: Question, request: PermissionRequest, look: Callable[[str], Sight]
-) -> list[str]:
+) -> list[Fact]:
     """Where it would happen."""
-    lines = []
+    facts = []
     if question.session_id is None:
-        lines.append(f"Session: {visible(request.agent_session_id)}, not opened by this editor")
+        said = f"Session: {visible(request.agent_session_id)}, not opened by this editor"
+        facts.append(Fact(said))
     if question.cwd is not None:
-        outside = "" if look(question.cwd).inside else " (outside the workspace)"
-        lines.append(f"Folder: {visible(question.cwd)}{outside}")
-    return lines
+        facts.append(_place("folder", question.cwd, look))
+    return facts
+
+
+def _place(kind: str, path: str, look: Callable[[str], Sight]) -> Fact:
+    note = "" if look(path).inside else " (outside the workspace)"
+    return Fact(f"{kind.capitalize()}: {visible(path)}{note}", kind, path, note)
 
 
 def _rest(
@@ -202,36 +228,36 @@ def _rest(
     request: PermissionRequest,
     call_title: str | None,
     look: Callable[[str], Sight],
-) -> list[str]:
+) -> list[Fact]:
     """All that is known beyond the changes; what the agent calls it comes last."""
-    lines = []
+    facts = []
     changed = {change.path for change in question.changes}
     for path in question.paths:
         if path not in changed:
-            outside = "" if look(path).inside else " (outside the workspace)"
-            lines.append(f"Path: {visible(path)}{outside}")
+            facts.append(_place("path", path, look))
     if not request.exact or question.tool_call_id is not None:
-        lines += _arguments(question)
+        facts += _arguments(question)
     if request.subject is not None and request.subject.unknown:
         about = {"type": request.subject.type, **request.subject.unknown}
-        lines.append(f"It is about: {_cut(_as_json(about))}")
-    lines += [f"It says: {_cut(text)}" for text in question.texts]
+        facts.append(Fact(f"It is about: {_cut(_as_json(about))}"))
+    facts += [Fact(f"It says: {_cut(text)}") for text in question.texts]
     if call_title and not _is_named(call_title, question):
-        lines.append(f"The agent calls it: “{_cut(call_title)}”")
+        facts.append(Fact(f"The agent calls it: “{_cut(call_title)}”"))
     if request.title:
-        lines.append(f"The agent asks: “{_cut(request.title)}”")
+        facts.append(Fact(f"The agent asks: “{_cut(request.title)}”"))
     if question.description:
-        lines.append(f"The agent explains: “{_cut(question.description)}”")
-    return lines
+        said = f"The agent explains: “{_cut(question.description)}”"
+        facts.append(Fact(said, "explanation", question.description))
+    return facts
 
 
-def _arguments(question: Question) -> list[str]:
+def _arguments(question: Question) -> list[Fact]:
     """The raw input, without what is told already: the command, paths, the changes."""
     raw = question.raw_input
     if not _says(raw):
         if question.command is not None or question.changes:
             return []
-        return ["Arguments: the agent gave none"]
+        return [Fact("Arguments: the agent gave none")]
     name, command = command_field(raw)
     if command is not None and command == question.command:
         shown = {name}
@@ -242,7 +268,7 @@ def _arguments(question: Question) -> list[str]:
         raw = {name: value for name, value in raw.items() if not _is_told(value, question)}
     if raw == {}:
         return []
-    return [f"Arguments: {_cut(_as_json(raw))}"]
+    return [Fact(f"Arguments: {_cut(_as_json(raw))}", "arguments", raw)]
 
 
 def _is_named(title: str, question: Question) -> bool:

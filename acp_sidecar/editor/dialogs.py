@@ -196,7 +196,10 @@ def payload(question: Question) -> dict[str, Any]:
         "toolCallId": question.tool_call_id,
         "kind": question.kind,
         "headline": question.headline,
-        "facts": list(question.facts),
+        "facts": [
+            {"kind": fact.kind, "text": fact.text, "value": fact.value, "note": fact.note}
+            for fact in question.facts
+        ],
         "message": question.message,
         "title": question.title,
         "description": question.description,

@@ -19,7 +19,7 @@ from acp_sidecar.acp.model import (
     ToolCallUpsert,
 )
 from acp_sidecar.client.choices import choices, contradicts
-from acp_sidecar.client.question import Question, question
+from acp_sidecar.client.question import Fact, Question, question
 from acp_sidecar.client.summary import Sight, summarise
 from acp_sidecar.client.visible import likeness, visible
 
@@ -457,17 +457,22 @@ def test_headline_command_changes_and_facts_are_all_of_a_text() -> None:
     shown = asked(call, files={"/ws/a.py": GREET})
     assert shown.headline == "demo wants to run a command"
     assert shown.facts == (
-        "Folder: /elsewhere (outside the workspace)",
-        "Path: /ws/b.py",
-        'Arguments: {"force":true}',
-        "The agent calls it: “Build it”",
+        Fact(
+            "Folder: /elsewhere (outside the workspace)",
+            "folder",
+            "/elsewhere",
+            " (outside the workspace)",
+        ),
+        Fact("Path: /ws/b.py", "path", "/ws/b.py"),
+        Fact('Arguments: {"force":true}', "arguments", {"force": True}),
+        Fact("The agent calls it: “Build it”"),
     )
     assert sorted(shown.message.splitlines()) == sorted(
         [
             f"{shown.headline} (execute, request 1)",
             "Command: make",
             *(f"It {change.text}" for change in shown.changes),
-            *shown.facts,
+            *(fact.text for fact in shown.facts),
         ]
     )
 

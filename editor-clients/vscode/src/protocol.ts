@@ -358,6 +358,16 @@ export interface QuestionDiff {
   summary: string;
 }
 
+/** Something to know of a question: `text` is all of it, as a line. */
+export interface QuestionFact {
+  kind: 'folder' | 'path' | 'arguments' | 'explanation' | 'text';
+  text: string;
+  /** What it is about as it came: a path, JSON, the agent's words; null for a `text`. */
+  value: unknown;
+  /** What the line says of a path beside it. */
+  note: string;
+}
+
 /** `acp/permission`: everything known of what is asked. */
 export interface Question {
   requestId: string;
@@ -367,8 +377,8 @@ export interface Question {
   kind: string;
   /** Who wants what, in one line. */
   headline: string;
-  /** All there is to know besides the command and the diffs, a line each. */
-  facts: string[];
+  /** All there is to know besides the command and the diffs. */
+  facts: QuestionFact[];
   /** All of it but the lines of the diffs, as one text. */
   message: string;
   title: string | null;

@@ -29,8 +29,8 @@ export function facts(question: Question): Fact[] {
   question.diffs.forEach(({ summary }, diff) =>
     found.push({ kind: 'diff', rows: wrapped(`It ${summary}`, ROW), diff }),
   );
-  for (const fact of question.facts) {
-    found.push({ kind: 'said', rows: wrapped(fact, ROW) });
+  for (const { text } of question.facts) {
+    found.push({ kind: 'said', rows: wrapped(text, ROW) });
   }
   return found;
 }

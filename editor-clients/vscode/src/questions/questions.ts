@@ -56,7 +56,7 @@ export class Questions extends Requests<Question, { optionId: string | null }> {
 }
 
 function asked(requestId: string, message: string, actions: { title: string }[]): Question {
-  const [headline = '', ...facts] = visibleLines(message);
+  const [headline = '', ...lines] = visibleLines(message);
   return {
     requestId,
     sessionId: null,
@@ -64,7 +64,7 @@ function asked(requestId: string, message: string, actions: { title: string }[])
     toolCallId: null,
     kind: 'other',
     headline,
-    facts,
+    facts: lines.map((text) => ({ kind: 'text', text, value: null, note: '' })),
     message,
     title: null,
     description: null,

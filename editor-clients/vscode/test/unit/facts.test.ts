@@ -30,13 +30,17 @@ function question(fields: Partial<Question>): Question {
   };
 }
 
+function fact(text: string): Question['facts'][number] {
+  return { kind: 'text', text, value: null, note: '' };
+}
+
 function rows(found: Fact[]): string[] {
   return found.flatMap((fact) => fact.rows);
 }
 
 test('a command is told once and whole, with its folder', () => {
   const command = `rm -rf ${'build/'.repeat(40)}`;
-  const asked = question({ command, facts: ['Folder: /ws'] });
+  const asked = question({ command, facts: [fact('Folder: /ws')] });
   const found = facts(asked);
   assert.equal(found[0]?.rows.join(''), command);
   assert.deepEqual(rows(found.slice(1)), ['Folder: /ws']);
@@ -69,7 +73,7 @@ test('a change is told once, and leads to its lines', () => {
   const asked = question({
     kind: 'edit',
     diffs: [diff],
-    facts: ['The agent calls it: “Edit a.py”'],
+    facts: [fact('The agent calls it: “Edit a.py”')],
   });
   assert.deepEqual(facts(asked), [
     { kind: 'diff', rows: ['It changes /ws/a.py (−1 +1 lines)'], diff: 0 },

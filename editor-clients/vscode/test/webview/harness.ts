@@ -13,6 +13,7 @@ import type {
   MessageBlock,
   PermissionBlock,
   Question,
+  QuestionFact,
   ToolCallBlock,
 } from '../../src/protocol.ts';
 import { launchOptions } from '../e2e/harness/places.ts';
@@ -265,6 +266,15 @@ const OPTIONS = [
   { optionId: 'always', name: 'Always', kind: 'allow_always', title: 'Always for make' },
 ];
 
+export function fact(
+  text: string,
+  kind: QuestionFact['kind'] = 'text',
+  value: unknown = null,
+  note = '',
+): QuestionFact {
+  return { kind, text, value, note };
+}
+
 export function question(id: string, more: Partial<Question> = {}): Question {
   return {
     requestId: id,
@@ -273,7 +283,7 @@ export function question(id: string, more: Partial<Question> = {}): Question {
     toolCallId: null,
     kind: 'execute',
     headline: 'demo wants to run a command',
-    facts: ['The agent calls it: “Run the tests”'],
+    facts: [fact('The agent calls it: “Run the tests”')],
     message:
       'demo wants to run a command (execute, request 1)\nThe agent calls it: “Run the tests”',
     title: null,

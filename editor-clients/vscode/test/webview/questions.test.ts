@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { type Chat, Chats, form, message, permission, question } from './harness.ts';
+import { type Chat, Chats, fact, form, message, permission, question } from './harness.ts';
 
 let chats: Chats;
 before(async () => {
@@ -11,6 +11,8 @@ after(() => chats.close());
 
 /** As long as a button must have been where it is, and a bit more. */
 const GUARD_MS = 600;
+/** What is told of a path beside it. */
+const OUTSIDE = ' (outside the workspace)';
 
 async function ask(chat: Chat): Promise<void> {
   await chat.state({ status: 'requires_action' }, { questions: [question('q')] });
@@ -30,7 +32,7 @@ test('a question says everything, and its buttons have the order it came with', 
   ];
   const asked = question('q', {
     headline: 'demo wants to change files',
-    facts: ['It says: \u202eevil'],
+    facts: [fact('It says: \u202eevil')],
     command: 'rm -rf \u202ebuild',
     cwd: '/elsewhere',
     paths: ['/ws/a.py', '/etc/hosts'],
@@ -67,12 +69,12 @@ test('a question says everything, and its buttons have the order it came with', 
 test('each thing is said once: what is drawn is not in the words as well', async () => {
   const chat = await chats.open();
   const facts = [
-    'Folder: /ws',
-    'Path: /ws',
-    'Path: /ws/src/a.py',
-    'Path: /out/new.txt (outside the workspace)',
-    'Arguments: {"retries":3}',
-    'The agent calls it: “Run the tests”',
+    fact('Folder: /ws', 'folder', '/ws'),
+    fact('Path: /ws', 'path', '/ws'),
+    fact('Path: /ws/src/a.py', 'path', '/ws/src/a.py'),
+    fact(`Path: /out/new.txt${OUTSIDE}`, 'path', '/out/new.txt', OUTSIDE),
+    fact('Arguments: {"retries":3}', 'arguments', { retries: 3 }),
+    fact('The agent calls it: “Run the tests”'),
   ];
   const places = [
     { path: '/ws', line: null },
@@ -113,9 +115,9 @@ test('each thing is said once: what is drawn is not in the words as well', async
 
 test('a command that would run elsewhere says where', async () => {
   const chat = await chats.open();
-  const outside = 'Folder: /out (outside the workspace)';
+  const outside = `Folder: /out${OUTSIDE}`;
   const asked = question('q', {
-    facts: [outside],
+    facts: [fact(outside, 'folder', '/out', OUTSIDE)],
     command: 'make',
     cwd: '/out',
   });

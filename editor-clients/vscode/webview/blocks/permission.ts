@@ -1,4 +1,4 @@
-import type { Location, PermissionBlock, Question } from '../../src/protocol.ts';
+import type { Location, PermissionBlock, Question, QuestionFact } from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
 import { pathLink } from '../markdown.ts';
 import { isFolder, shortPath } from '../paths.ts';
@@ -82,25 +82,27 @@ class PermissionView implements BlockView<PermissionBlock> {
     const shown = question.diffs.map((it) => it.path);
     const input = question.rawInput ?? null;
     const description = question.description ?? this.#block.description;
-    const left = argumentsIn(question.facts);
-    const told = (line: string) =>
+    const left = question.facts.find(({ kind }) => kind === 'arguments');
+    const told = ({ kind, value }: QuestionFact) =>
       (question.command !== null &&
-        isFolder(/^(?:Folder|Path): (.*)$/u.exec(line)?.[1] ?? '', context.cwd)) ||
-      (left !== undefined && isArguments(line)) ||
-      (description && line.startsWith('The agent explains: '));
-    const words = question.facts.filter((line) => !told(line));
+        (kind === 'folder' || kind === 'path') &&
+        typeof value === 'string' &&
+        isFolder(value, context.cwd)) ||
+      kind === 'arguments' ||
+      (kind === 'explanation' && description);
+    const words = question.facts.filter((fact) => !told(fact));
     const places = [
       ...question.locations,
       ...question.paths
         .filter((path) => !question.locations.some((it) => it.path === path))
         .map((path) => ({ path, line: null })),
     ].filter((it) => !shown.includes(it.path));
-    const isLeft = (it: Location) => question.facts.every((line) => rest(line, it) === null);
-    const beside = places.filter(isLeft);
-    const folder = question.facts.some((line) => line.startsWith('Folder: ')) ? null : question.cwd;
+    const named = question.facts.filter(({ kind }) => kind === 'path').map(({ value }) => value);
+    const beside = places.filter(({ path }) => !named.includes(path));
+    const folder = question.facts.some(({ kind }) => kind === 'folder') ? null : question.cwd;
     return [
       question.command === null ? null : commandLine(question.command, folder, context),
-      this.#message([...summaries(question, context.cwd), ...words], places),
+      this.#message(summaries(question, context.cwd), words, places),
       description
         ? element('div', { class: 'question-description', text: visibleLines(description) })
         : null,
@@ -108,23 +110,24 @@ class PermissionView implements BlockView<PermissionBlock> {
         ? null
         : element('div', { class: 'places' }, ...beside.map((it) => this.#link(it))),
       ...question.diffs.map((it, index) => questionDiff(it, index, context)),
-      left === undefined ? null : jsonFold(context, 'Arguments', left, true),
-      input === null || same(left, input) ? null : jsonFold(context, 'Input', input),
+      left === undefined ? null : jsonFold(context, 'Arguments', left.value, true),
+      input === null || same(left?.value, input) ? null : jsonFold(context, 'Input', input),
     ];
   }
 
   /** What is told in words, a line each; a path in them leads to its file. */
-  #message(lines: string[], places: Location[]): Node | null {
-    if (lines.length === 0) {
+  #message(changes: string[], facts: QuestionFact[], places: Location[]): Node | null {
+    if (changes.length + facts.length === 0) {
       return null;
     }
-    const drawn = lines.map((line) => {
-      const place = places.find((it) => rest(line, it) !== null);
+    const drawn = facts.map(({ kind, text, value, note }) => {
+      const place = kind === 'path' ? places.find(({ path }) => path === value) : undefined;
       return place
-        ? element('div', {}, 'Path: ', this.#link(place), rest(line, place))
-        : element('div', { text: visibleLines(line) });
+        ? element('div', {}, 'Path: ', this.#link(place), note)
+        : element('div', { text: visibleLines(text) });
     });
-    return element('div', { class: 'question-message' }, ...drawn);
+    const said = changes.map((text) => element('div', { text: visibleLines(text) }));
+    return element('div', { class: 'question-message' }, ...said, ...drawn);
   }
 
   #link(it: Location): HTMLElement {
@@ -217,28 +220,6 @@ function summaries({ diffs }: Question, cwd: string | null): string[] {
   });
 }
 
-const ARGUMENTS = 'Arguments: ';
-
-function isArguments(line: string): boolean {
-  return line.startsWith(ARGUMENTS);
-}
-
-/** What of the input nothing else tells, undefined where it is not given whole. */
-function argumentsIn(facts: string[]): unknown {
-  try {
-    return JSON.parse(facts.find(isArguments)?.slice(ARGUMENTS.length) ?? '');
-  } catch {
-    return undefined;
-  }
-}
-
 function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** What a line that names this path says of it, such as that it is outside; null for others. */
-function rest(line: string, { path }: Location): string | null {
-  const begins = `Path: ${visible(path)}`;
-  const after = line.slice(begins.length);
-  return line.startsWith(begins) && (after === '' || after.startsWith(' (')) ? after : null;
 }
