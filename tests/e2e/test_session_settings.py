@@ -146,18 +146,26 @@ async def test_options_of_both_sorts_are_set_and_what_else_changed_is_told(
     assert await until_told_apart(opened, puppet) == ["puppet has set Model to Big"]
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gemini-cli", "<session_context>\nToday is Monday.\n</session_context>"),
+        ("gemini-cli", "[Function Response: read_file][Function Response: read_file]"),
+        ("@agentclientprotocol/claude-agent-acp", "[Request interrupted by user]"),
+    ],
+)
 async def test_what_an_agent_told_its_model_is_no_history_of_the_user_s(
-    puppet: Puppet, idle_editor: Editor, ws: Path, settings: dict[str, Any]
+    puppet: Puppet, idle_editor: Editor, ws: Path, settings: dict[str, Any], name: str, words: str
 ) -> None:
-    puppet.info = {"name": "gemini-cli", "version": "0.61.0"}
+    puppet.info = {"name": name, "version": "1"}
     await idle_editor.initialize(ws, settings=settings)
     _, loading = idle_editor.start("acp.session.load", agentSessionId="old")
     asked = await puppet.incoming("session/load")
     for role, text in (
-        ("user", "<session_context>\nToday is Monday.\n</session_context>"),
+        ("user", words),
         ("user", "Tidy up."),
         ("agent", "I look first."),
-        ("user", "[Function Response: read_file][Function Response: read_file]"),
+        ("user", words),
         ("agent", " Done."),
         ("user", "What is a [Function Response: x]?"),
     ):
