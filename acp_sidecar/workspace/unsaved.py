@@ -192,6 +192,10 @@ class Unsaved:
             return False
         text = self.text_on_disk(path)
         if text is not None and alike(self._documents, document, text):
+            if document in self._unsaved and self._stamps.get(document) != stamp:
+                # It said so before the file did: saved by the user, who tells us in a moment.
+                document.last_saved = document.text
+                self._stamps[document] = stamp
             document.mark_clean()
             return True
         self._compared[document] = (document.text, stamp)

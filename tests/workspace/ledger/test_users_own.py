@@ -187,6 +187,24 @@ async def test_typed_and_saved_in_one_breath_is_the_users(
     assert path.read_text() == LINES.replace("six", "six typed")
 
 
+async def test_a_saving_of_which_we_hear_after_the_agent_s_next_write_is_the_users(
+    hand: Hand, files: Files, ledger: Ledger, tmp_path: Path
+) -> None:
+    """Editors that save by themselves do so between any two writes."""
+    path = say(tmp_path / "a.txt", LINES)
+    buffer = hand.open(path)
+    await write(ledger, files, path, LINES.replace("two", "TWO"), LINES)
+    seen = buffer.text
+    hand.type(buffer, "seven", "typed ")
+    say(path, buffer.text)
+    await write(ledger, files, path, seen.replace("TWO", "Two"), seen)
+    hand.documents.save(buffer.uri)
+    await ledger.refresh()
+    assert states(ledger) == ["waiting"]
+    await ledger.revert()
+    assert path.read_text() == LINES.replace("seven", "typed seven")
+
+
 async def test_saved_and_then_written_by_the_agent_itself(
     hand: Hand, ledger: Ledger, tmp_path: Path
 ) -> None:
