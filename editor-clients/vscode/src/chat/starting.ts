@@ -24,6 +24,8 @@ export class Starting implements Disposable {
   #agent: string | null = null;
   #cancel: CancellationTokenSource | null = null;
   #started: Promise<Session | null> | null = null;
+  /** The agent that was asked for, null for the default one. */
+  #asked: string | null = null;
 
   constructor(sidecar: Sidecar, sessions: Sessions, agents: AgentNames) {
     this.#sidecar = sidecar;
@@ -41,12 +43,18 @@ export class Starting implements Disposable {
   }
 
   /**
-   * Starts a session in a folder of the workspace; with several the user is asked which.
+   * Starts a session in a folder of the workspace; with several the user is asked which. Asked
+   * twice for the same agent it starts one.
    *
    * @returns null where the user has chosen none or does not wait for it any more
    * @throws the sidecar's error
    */
   async start(agent: string | null): Promise<Session | null> {
+    while (this.#started !== null && this.#asked !== agent) {
+      // Of another agent: whoever waits for that is told what comes of it.
+      await this.#started.catch(() => null);
+    }
+    this.#asked = agent;
     this.#started ??= this.#start(agent).finally(() => {
       this.#started = null;
     });
