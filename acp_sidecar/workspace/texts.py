@@ -91,7 +91,12 @@ def misread(text: str, shown: str) -> str | None:
     if shown == text:
         return None
     data = text.encode("utf-8", "surrogatepass")
-    return next((each for each in _OTHERS if data.decode(each, "replace") == shown), None)
+    for encoding in _OTHERS:
+        # Most are told apart by how they begin: all of a long text takes its time.
+        beginning = data[:1024].decode(encoding, "replace")[:200]
+        if shown.startswith(beginning) and data.decode(encoding, "replace") == shown:
+            return encoding
+    return None
 
 
 def encode(text: str, bom: bool) -> bytes:
