@@ -17,7 +17,7 @@ scenario(
   { files: { 'a.txt': '' }, env: { ACP_DEMO_PACE: '0.1' } },
   async (window) => {
     const { chat, page, quickPick } = window;
-    await chat.prompt('/wait 20');
+    await chat.prompt('/wait 600');
     await chat.is('at work');
     await copyPicture(window);
     await chat.field.click();
@@ -45,6 +45,8 @@ scenario(
     await chat.open();
     await chat.says(/\b4\b/);
     await chat.field.press('Enter');
+    await chat.frame.getByRole('list', { name: 'Waiting prompts' }).getByText('/refuse').waitFor();
+    await chat.button('Cancel the turn').click();
     await chat.says(/^I got a picture: image\/png, .*1 × 1 pixels\.$/);
     await chat.says('I would rather not.');
   },
