@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.editor import Editor, LspError, Refusal
+from tests.e2e.hunks.table import EDITED, LINES, SHOW, Table, can, lens_at, titles
 from tests.e2e.puppet import Puppet
-from tests.e2e.test_review_hunks import EDITED, LINES, SHOW, Table, can, lens_at, titles
 
 DIALOG = "window/showMessageRequest"
 TITLES = ["Reject all", "Let me choose", "Apply all"]

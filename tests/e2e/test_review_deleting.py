@@ -9,8 +9,8 @@ import pytest
 
 from acp_sidecar.workspace.uris import path_to_uri
 from tests.e2e.editor import Editor, LspError, capabilities
+from tests.e2e.hunks.table import can
 from tests.e2e.puppet import Puppet
-from tests.e2e.test_review_hunks import can
 
 DIALOG = "window/showMessageRequest"
 MESSAGE = "window/showMessage"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.editor import Editor, LspError, editing
+from tests.e2e.hunks.table import EDITED, LINES, Table, can
 from tests.e2e.puppet import Puppet
-from tests.e2e.test_review_hunks import EDITED, LINES, Table, can
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.editor import Editor
+from tests.e2e.hunks.table import EDITED, LINES, Table, can
 from tests.e2e.puppet import Puppet
-from tests.e2e.test_review_hunks import EDITED, LINES, Table, can
 
 
 @pytest.fixture
