@@ -121,7 +121,7 @@ async def test_X04_the_environment_is_the_user_s_without_the_editor_s(
 ) -> None:
     for name in ("ELECTRON_RUN_AS_NODE", "NODE_OPTIONS", "VSCODE_IPC_HOOK", "VSCODE_PID", "MINE"):
         monkeypatch.setenv(name, "inherited")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
     async with editing() as editor:
         await editor.initialize(ws, settings=settings)
         await editor.execute("acp.session.new")
