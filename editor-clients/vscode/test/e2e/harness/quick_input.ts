@@ -1,6 +1,6 @@
 /** The field with a list that drops down at the top: commands, files, whatever is to be picked. */
 
-import type { Locator, Page } from 'playwright-core';
+import { errors, type Locator, type Page } from 'playwright-core';
 
 import { press, restMouse } from './mouse.ts';
 import { until } from './until.ts';
@@ -85,21 +85,28 @@ export class QuickInput {
   }
 
   /**
-   * Types into the field until the list has this row, and takes it.
+   * Opens the list by a key, types into its field until it has this row, and takes it.
    *
    * It types anew now and then: the list of commands does not grow by what an extension adds later.
+   * And it opens the list again where that was closed, by what takes the focus late.
    */
-  async find(text: string, label: string): Promise<void> {
-    await this.opened();
+  async find(key: string, text: string, label: string): Promise<void> {
+    await this.#page.keyboard.press(key);
     await until(`the list has "${label}" for "${text}"`, async () => {
-      await this.field.fill('>');
-      await this.field.fill(text);
-      return this.item(label)
-        .waitFor({ timeout: 1000 })
-        .then(
-          () => true,
-          () => false,
-        );
+      try {
+        await this.field.fill('>', { timeout: 1000 });
+        await this.field.fill(text, { timeout: 1000 });
+        await this.item(label).waitFor({ timeout: 1000 });
+        return true;
+      } catch (error) {
+        if (!(error instanceof errors.TimeoutError)) {
+          throw error;
+        }
+        if ((await this.#shows()) === null) {
+          await this.#page.keyboard.press(key);
+        }
+        return false;
+      }
     });
     await this.choose(label);
     await restMouse(this.#page);

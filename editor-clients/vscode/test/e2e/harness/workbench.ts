@@ -83,14 +83,12 @@ export class Workbench {
 
   /** Runs a command of the palette: its whole title, "ACP: Show Log". */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
-    await this.quickPick.find(`>${title}`, title);
+    await this.quickPick.find('F1', `>${title}`, title);
   }
 
   /** Opens a file by the list of files, in the column that has the focus. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press('Control+p');
-    await this.quickPick.find(name, name.split('/').at(-1) ?? name);
+    await this.quickPick.find('Control+p', name, name.split('/').at(-1) ?? name);
     await this.editors.shown(name.split('/').at(-1) ?? name);
   }
 
