@@ -9,7 +9,7 @@ EXTENSION := editor-clients/vscode
 NODE_MODULES := $(EXTENSION)/node_modules/.package-lock.json
 NPM := cd $(EXTENSION) && PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
 
-.PHONY: demo test test-agents test-vscode vscode check unit bench format clean help
+.PHONY: demo test test-agents test-vscode vscode vscode-tools check unit bench format clean help
 
 help:
 	@echo "make demo         watch an agent work in a real Neovim"
@@ -53,11 +53,13 @@ vscode: $(NODE_MODULES)
 	$(NPM) run package
 
 # Node comes from the virtual environment; code-server and Chromium are installed where missing.
-test-vscode: vscode
+vscode-tools: $(NODE_MODULES)
+	$(NPM) run install-vscode
+
+test-vscode: vscode vscode-tools
 	$(NPM) run check
 	$(NPM) test
 	$(NPM) run test-environment
-	$(NPM) run install-vscode
 	$(NPM) run test-webview
 	$(NPM) run test-vscode
 
