@@ -69,10 +69,16 @@ scenario(
       return (await file.count()) > 0;
     });
     await press(file.last());
-    await page.keyboard.press('F2');
-    await page.keyboard.press('Control+a');
-    await page.keyboard.type('renamed.txt');
-    await page.keyboard.press('Enter');
+    const field = row.locator('input');
+    await until('its name can be typed', async () => {
+      await page.keyboard.press('F2');
+      return field.waitFor({ timeout: 1000 }).then(
+        () => true,
+        () => false,
+      );
+    });
+    await field.fill('renamed.txt');
+    await field.press('Enter');
     await until('it is renamed', () => existsSync(join(server.folder, 'second/renamed.txt')));
     await window.showView('Agents');
     await lists(window, 'renamed.txt−1 +1 second');
