@@ -84,13 +84,22 @@ async def test_switched_on_it_goes_to_where_the_agent_is(
     puppet.tool("t1", locations=at(file, 1))
     await editor.nth(SHOW)
     editor.notify("acp/userActivity", {"uri": file.as_uri(), "kind": "switch"})
+
+    async def paused() -> bool:
+        return bool((await follow(editor))["paused"])
+
+    await editor.eventually(paused)
     puppet.tool("t2", locations=at(file, 2))
     assert await not_shown(editor, file) == "paused"
     await editor.execute("acp.follow.set", enabled=True)
     await editor.nth(SHOW, 2)
     assert editor.revealed() == [("a.py", 0), ("a.py", 1)]
-    now = await follow(editor)
-    assert (now["paused"], now["shown"]) == (False, True)
+
+    async def landed() -> bool:
+        return bool((await follow(editor))["shown"])
+
+    await editor.eventually(landed)
+    assert (await follow(editor))["paused"] is False
 
 
 async def test_switched_on_after_the_turn_it_goes_nowhere(
