@@ -109,7 +109,7 @@ class Opening:
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
     ) -> LiveSession:
-        roots = _roots(cwd, additional_directories)
+        roots = roots_of(cwd, additional_directories)
         if additional_directories:
             offered = running.info.additional_directories
             _require(running, offered, "sessionCapabilities.additionalDirectories")
@@ -173,7 +173,7 @@ class Opening:
         """A load replays the conversation as updates: they build the state and nothing else."""
         asked, how = how, way(running, how)
         build = getattr(running.wire, f"session_{how}")
-        roots = _roots(cwd, additional_directories)
+        roots = roots_of(cwd, additional_directories)
         if additional_directories:
             dirs = running.info.additional_directories
             _require(running, dirs, "sessionCapabilities.additionalDirectories")
@@ -344,7 +344,8 @@ def _lost(error: SessionUnknown, cut_off: CutOff) -> SessionUnknown:
     return SessionUnknown(f"{error}\nWhat you had typed there when it was cut off:\n{listed}")
 
 
-def _roots(cwd: str, additional_directories: Sequence[str]) -> Roots:
+def roots_of(cwd: str, additional_directories: Sequence[str] = ()) -> Roots:
+    """The folders of a session. Raises :class:`Refused` where they cannot be used."""
     try:
         return Roots.of(cwd, additional_directories)
     except PathRefused as refused:

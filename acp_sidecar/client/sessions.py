@@ -34,7 +34,7 @@ from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
 from acp_sidecar.client.mentions import name_of, written
 from acp_sidecar.client.methods import Routes
-from acp_sidecar.client.opening import NoSession, Opening
+from acp_sidecar.client.opening import NoSession, Opening, roots_of
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.pool import Pool, Recordings
 from acp_sidecar.client.ports import (
@@ -300,7 +300,7 @@ class Sessions:
         return await self._completer.suggestions(session, session.roots.real, text, cursor)
 
     async def complete_in(self, cwd: str, text: str, cursor: int) -> Sequence[Suggestion]:
-        return await self._completer.suggestions(None, Roots.of(cwd).real, text, cursor)
+        return await self._completer.suggestions(None, roots_of(cwd).real, text, cursor)
 
     def mention(self, path: str, cwd: str | None, lines: tuple[int, int] | None) -> str:
         name = name_of(path, cwd)

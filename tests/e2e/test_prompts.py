@@ -354,6 +354,8 @@ async def test_files_of_the_prompt_that_opens_a_session(
     assert await labels("see @a.p", cwd=str(ws / "src")) == ["a.py"]
     with pytest.raises(LspError, match="must be an absolute path"):
         await labels("@", cwd="src")
+    with pytest.raises(LspError, match="folders cannot be used"):
+        await labels("@", cwd=f"{ws}\0")
     await idle_editor.execute("acp.session.new")
     # It is a matter of that one now, but for who says otherwise.
     assert await labels("@a.p", cwd=str(ws / "src")) == ["a.py"]
