@@ -50,9 +50,7 @@ scenario(
     await lists(window, 'notes.txt−1 +1 second');
     await write(window, 'first', 'one\nTWO\n');
     await lists(window, 'notes.txt−1 +1 second', 'notes.txt−1 +1 first');
-    const tabs = await window.chat.frame.getByRole('tab').all();
-    const labels = await Promise.all(tabs.map((tab) => tab.getAttribute('aria-label')));
-    assert.match(labels.join('\n'), /scribe in second.*\n.*scribe in first/);
+    assert.match((await window.chat.tabs()).join('\n'), /scribe in second.*\n.*scribe in first/);
     await window.screenshot('folders');
 
     await page.locator('.sidebar .monaco-list-row').filter({ hasText: 'TWO' }).click();

@@ -7,15 +7,9 @@ const FILES = {
   'src/my notes.md': '# Notes\n',
 };
 
-/** What the tabs of the sessions say, to who cannot see them. */
-async function tabs({ chat }: Workbench): Promise<string[]> {
-  const all = await chat.frame.getByRole('tab').all();
-  return Promise.all(all.map(async (tab) => (await tab.getAttribute('aria-label')) ?? ''));
-}
-
-async function untilTab(window: Workbench, like: RegExp): Promise<void> {
+async function untilTab({ chat }: Workbench, like: RegExp): Promise<void> {
   await until(`a tab is like ${String(like)}`, async () =>
-    (await tabs(window)).some((label) => like.test(label)),
+    (await chat.tabs()).some((label) => like.test(label)),
   );
 }
 
@@ -150,7 +144,7 @@ scenario(
     await window.command('ACP: Close Session');
     await until(
       'it is closed',
-      async () => !(await tabs(window)).some((it) => it.startsWith('/read')),
+      async () => !(await chat.tabs()).some((it) => it.startsWith('/read')),
     );
     await chat.frame.getByRole('button', { name: 'Earlier sessions' }).click();
     await window.quickPick.titled(/Earlier sessions with demo/);

@@ -11,18 +11,13 @@ const OPTIONS = { files: FILES, env: { ACP_DEMO_PACE: '0.1' } };
 scenario('a conversation is there again after a reload, and goes on', OPTIONS, async (window) => {
   await window.activated();
   await window.chat.prompt('/read greeting.py');
-  const tab = window.chat.frame.getByRole('tab', { name: /read greeting/ });
-  await tab.waitFor();
-  await until('the turn is over', async () =>
-    ((await tab.getAttribute('aria-label')) ?? '').includes('idle'),
-  );
+  const idle = async () => (await window.chat.tabs()).some((it) => /read greeting.*idle/.test(it));
+  await until('the turn is over', idle);
 
   await window.reload();
   await window.chat.open();
   await window.chat.says('/read greeting.py');
-  await until('the session is open', async () =>
-    ((await tab.getAttribute('aria-label')) ?? '').includes('idle'),
-  );
+  await until('the session is open', idle);
   assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
   await window.screenshot('restored');
 
@@ -33,8 +28,7 @@ scenario('a conversation is there again after a reload, and goes on', OPTIONS, a
 scenario('a conversation outlives the sidecar', OPTIONS, async (window) => {
   await window.activated();
   await window.chat.prompt('/read greeting.py');
-  const tab = window.chat.frame.getByRole('tab', { name: /read greeting/ });
-  const idle = async () => ((await tab.getAttribute('aria-label')) ?? '').includes('idle');
+  const idle = async () => (await window.chat.tabs()).some((it) => /read greeting.*idle/.test(it));
   await until('the turn is over', idle);
   await killSidecar(window);
   await until('the session is open again', idle);
@@ -60,9 +54,8 @@ scenario(
     await window.chat.open();
     await window.command('ACP: New Session');
     await window.quickPick.choose('scribe');
-    const tab = window.chat.frame.getByRole('tab', { name: /^New session with scribe/ });
     const idle = async () =>
-      (await tab.count()) === 1 && ((await tab.getAttribute('aria-label')) ?? '').includes('idle');
+      (await window.chat.tabs()).some((it) => /^New session with scribe.*idle/.test(it));
     await until('the session is open', idle);
     await killSidecar(window);
     await until('the session is open again', idle);

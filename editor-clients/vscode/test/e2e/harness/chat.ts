@@ -35,6 +35,16 @@ export class Chat {
     await untilSame('the prompt is sent', '', () => this.field.inputValue());
   }
 
+  /**
+   * What the tabs of the sessions say to who cannot see them, from left to right: all at one
+   * moment, since a tab may go while others are asked.
+   */
+  async tabs(): Promise<string[]> {
+    return this.frame
+      .getByRole('tab')
+      .evaluateAll((tabs) => tabs.map((tab) => tab.getAttribute('aria-label') ?? ''));
+  }
+
   /** Waits until the shown session is so: "idle", "at work", … as its tab says. */
   async is(status: string): Promise<void> {
     const tab = this.frame.getByRole('tab', { selected: true });
