@@ -129,7 +129,7 @@ scenario(
         { name: 'two.py', column: 2, active: false, preview: true },
       ],
     );
-    assert.ok(await ruled(window, 'two.py'), 'the ruler shows the place');
+    await until('the ruler shows the place', () => ruled(window, 'two.py'));
     await eyeSays(window, 'two.py:200');
     await window.screenshot('follow-light');
     await press(window, 'F4');

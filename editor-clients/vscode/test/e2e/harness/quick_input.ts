@@ -50,9 +50,9 @@ export class QuickInput {
     return this;
   }
 
-  /** The rows, as far as they can be seen without scrolling. */
+  /** The rows, as far as they can be seen without scrolling; waits for the first. */
   async items(): Promise<Item[]> {
-    await this.opened();
+    await this.#rows.first().waitFor();
     return this.#rows.evaluateAll((rows) => {
       const text = (row: Element, part: string): string =>
         (row.querySelector(part)?.textContent ?? '').replaceAll('\u00a0', ' ').trim();
