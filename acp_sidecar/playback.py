@@ -29,9 +29,9 @@ from acp_sidecar.acp.model import (
 from acp_sidecar.agents.shell import command_line
 from acp_sidecar.session.state import Session
 
-_OPENING: Final = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 _KNOWN_ID: Final = frozenset({"session/load", "session/resume"})
-"""Those that open a session whose id the client knows already."""
+"""Requests that open a session whose id the client knows already."""
+_OPENING: Final = _KNOWN_ID | {"session/new", "session/fork"}
 _GONE: Final = ("agent stdout closed", "exit", "lost")
 """How notes begin that tell of the end of an agent."""
 
@@ -109,9 +109,7 @@ class Player:
     def _lost(self, reason: str, *, crashed: bool = False) -> None:
         # Recordings end by ending the agent, which is no misfortune of an idle session.
         for session in self._by_agent_id.values():
-            if session.status in ("running", "requires_action") or (
-                crashed and session.status == "idle"
-            ):
+            if session.at_work or (crashed and session.status == "idle"):
                 session.died(reason)
 
     # --- the client's side ------------------------------------------------------------------

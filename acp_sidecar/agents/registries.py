@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.registry import LARGEST, RegistryAgent, RegistryUnreadable, parse
+from acp_sidecar.statefile import write_whole
 
 
 class NotFetched(RegistryUnreadable):
@@ -84,14 +83,7 @@ def keep(source: str, data: bytes, cache: Path) -> None:
     """Keep what was fetched; what cannot be written is fetched again."""
     with contextlib.suppress(OSError):
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=cache, suffix=".tmp")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(name).replace(kept_at(source, cache))
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(kept_at(source, cache), data)
 
 
 def kept_at(source: str, cache: Path) -> Path:

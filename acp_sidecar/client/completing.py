@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_sidecar.client.mentions import written
+from acp_sidecar.client.mentions import BEFORE, written
 from acp_sidecar.client.ports import Suggestion
 from acp_sidecar.workspace import picture
 
@@ -28,7 +28,7 @@ _SECONDS: Final = 2.0
 """For which a list of files is good."""
 
 _COMMAND: Final = re.compile(r"\s*/(?P<name>\S*)")
-_FILE: Final = re.compile(r"(?<![\w@./\\`+\-])@(?:\"(?P<quoted>[^\"\n]*)|(?P<bare>[^\s\"]*))\Z")
+_FILE: Final = re.compile(BEFORE + r"@(?:\"(?P<quoted>[^\"\n]*)|(?P<bare>[^\s\"]*))\Z")
 
 
 class Completer:

@@ -32,9 +32,9 @@ from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import TextContent
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.message import Message
+from acp_sidecar.statefile import write_whole
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.lockfile import hold
-from acp_sidecar.workspace.statefile import write_whole
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from attrs import asdict, frozen
 
-from acp_sidecar.workspace.statefile import write_whole
+from acp_sidecar.statefile import write_whole
 
 logger = logging.getLogger(__name__)
 

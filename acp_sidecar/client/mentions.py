@@ -7,10 +7,8 @@ What stands in code (between backticks) is no mention, nor is an address of e-ma
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Final
 
 from attrs import frozen
@@ -18,10 +16,11 @@ from attrs import frozen
 SELECTION: Final = "selection"
 """``@selection`` is what is selected in the editor."""
 
-_BEFORE: Final = r"(?<![\w@./\\`+\-])"
+BEFORE: Final = r"(?<![\w@./\\`+\-])"
+"""What a pattern of a mention begins with: not each ``@`` is one."""
 _QUOTED: Final = r'"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?'
 _BARE: Final = r"(?P<bare>[^\s\"'`<>|@]+)"
-_MENTION: Final = re.compile(f"{_BEFORE}@(?:{_QUOTED}|{_BARE})")
+_MENTION: Final = re.compile(f"{BEFORE}@(?:{_QUOTED}|{_BARE})")
 _LINES: Final = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?")
 _CODE: Final = re.compile(
     r"^(?P<fence>[ ]{0,3}(`{3,}|~{3,}))[^\n]*\n.*?(?:^[ ]{0,3}\2[`~]*[ \t]*$|\Z)"
@@ -77,20 +76,6 @@ def written(name: str, lines: tuple[int, int] | None = None) -> str | None:
                 if meant in found.readings and set(found.readings) <= {meant, whole}:
                     return text
     return None
-
-
-def name_of(path: str, cwd: str | None) -> str:
-    """How a prompt calls an absolute path in a session of this folder: from there where it is
-    within, else whole; with ``/``."""
-    if cwd is not None:
-        for within, folder in ((path, cwd), (os.path.realpath(path), os.path.realpath(cwd))):
-            try:
-                name = PurePath(os.path.normpath(within)).relative_to(os.path.normpath(folder))
-            except ValueError:
-                continue
-            if name.parts:
-                return name.as_posix()
-    return PurePath(path).as_posix()
 
 
 def _without_code(text: str) -> str:

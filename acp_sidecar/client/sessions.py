@@ -32,7 +32,7 @@ from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.login import Logins
-from acp_sidecar.client.mentions import name_of, written
+from acp_sidecar.client.mentions import written
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.opening import NoSession, Opening, roots_of
 from acp_sidecar.client.permissions import Permissions
@@ -56,6 +56,7 @@ from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
 from acp_sidecar.workspace.documents import Documents
 from acp_sidecar.workspace.files import Files
+from acp_sidecar.workspace.relative import relative_name
 from acp_sidecar.workspace.roots import Roots
 
 if TYPE_CHECKING:
@@ -303,7 +304,7 @@ class Sessions:
         return await self._completer.suggestions(None, roots_of(cwd).real, text, cursor)
 
     def mention(self, path: str, cwd: str | None, lines: tuple[int, int] | None) -> str:
-        name = name_of(path, cwd)
+        name = relative_name(path, cwd)
         text = written(name, lines)
         if text is None:
             raise Refused(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_sidecar.demo.peer import Json
-from acp_sidecar.workspace.statefile import write_whole
+from acp_sidecar.statefile import write_whole
 
 VARIABLE: Final = "ACP_DEMO_STATE"
 MOST: Final = 50

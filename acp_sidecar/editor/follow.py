@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WAITING: Final = "waiting"
-_AT_WORK: Final = ("running", "requires_action")
 _OUTSTANDING: Final = 32
 """Reveals an editor may leave unanswered before the next one waits."""
 _ANSWER_SECONDS: Final = 5
@@ -196,7 +195,7 @@ class Follow:
 
     def _go_to_agent(self) -> None:
         for place in reversed(self._latest.values()):
-            if place.session.state.status in _AT_WORK:
+            if place.session.state.at_work:
                 self._go(place)
                 return
 

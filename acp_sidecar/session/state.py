@@ -99,6 +99,11 @@ class Session:
         return "running" if self._prompts else "idle"
 
     @property
+    def at_work(self) -> bool:
+        """Whether the agent is in a turn, or waits for the user."""
+        return self.status in ("running", "requires_action")
+
+    @property
     def entries(self) -> Sequence[Entry]:
         """The transcript's entries in order of first sight."""
         return self._timeline.entries

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_sidecar.workspace.statefile import write_whole
+from acp_sidecar.statefile import write_whole
 
 log = logging.getLogger(__name__)
 

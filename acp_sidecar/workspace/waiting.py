@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from acp_sidecar.statefile import write_whole
 from acp_sidecar.workspace.blobs import digest_of
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.entry import Changer, Entry, Origin, State, Whole
@@ -24,7 +25,6 @@ from acp_sidecar.workspace.history import Version
 from acp_sidecar.workspace.hunks import Patch, Who
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Piece, Shelf
-from acp_sidecar.workspace.statefile import write_whole
 from acp_sidecar.workspace.texts import FileText, Missing, Said
 
 log = logging.getLogger(__name__)

@@ -11,13 +11,13 @@ from pathlib import Path
 import acp_sidecar
 
 ROOT = Path(acp_sidecar.__file__).parent
-EVERYDAY = {"settings", "tasks"}
+EVERYDAY = {"settings", "statefile", "tasks"}
 """Modules that stand beside the rooms, and know of them the language alone."""
 ROOMS = {
     "acp": set[str](),
     "session": {"acp"},
-    "workspace": {"acp"},
-    "agents": {"acp"},
+    "workspace": {"acp", "statefile"},
+    "agents": {"acp", "statefile"},
     "client": {"acp", "session", "workspace", "agents"} | EVERYDAY,
     "editor": {"acp", "session", "workspace", "client", "tasks"},
 }

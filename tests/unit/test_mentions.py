@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_sidecar.client.mentions import Mention, Reading, mentions, name_of, written
+from acp_sidecar.client.mentions import Mention, Reading, mentions, written
 
 
 def paths(text: str) -> list[str]:
@@ -155,15 +153,3 @@ def test_what_is_written_is_read_as_what_was_meant(
         mention = only(f"see {text} please")
         assert mention.text == text
         assert Reading(name, lines) in mention.readings
-
-
-def test_a_file_is_named_from_the_session_s_folder(tmp_path: Path) -> None:
-    ws = tmp_path / "ws"
-    (ws / "src").mkdir(parents=True)
-    link = tmp_path / "link"
-    link.symlink_to(ws)
-    assert name_of(str(ws / "src" / "a.py"), str(ws)) == "src/a.py"
-    assert name_of(str(ws / "src" / "a.py"), str(link)) == "src/a.py"
-    assert name_of(str(tmp_path / "a.py"), str(ws)) == (tmp_path / "a.py").as_posix()
-    assert name_of(str(ws), str(ws)) == ws.as_posix()
-    assert name_of("/ws/a.py", None) == "/ws/a.py"
