@@ -14,6 +14,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema
 from attrs import frozen
 
 ON_ERROR = "x-deserialize-default-on-error"
@@ -66,6 +67,11 @@ class Reading:
 
     def of(self, name: str) -> Schema:
         return self.defs[name]
+
+    def validate(self, name: str, value: Any) -> None:
+        """Fails where a value does not fit a definition, by a validator of somebody else's."""
+        schema = {"$ref": f"#/$defs/{name}", "$defs": self.defs}
+        jsonschema.Draft202012Validator(schema).validate(value)
 
     def flat(self, schema: Schema) -> Schema:
         """``schema`` with references and ``allOf`` laid into it."""

@@ -12,15 +12,15 @@ from attrs import evolve
 from acp_sidecar.acp import elicitation, v1
 
 from .reading import JUNK, ON_ERROR, SKIP, Reading, put, without
-from .test_v1_schema import CASES, UPDATES, WRITTEN, _samples
+from .v1.cases import CASES, UPDATES, WRITTEN
 
 Place = tuple[str, str, str]
 """A mark, the definition it stands in, and the field."""
 
 RECEIVED_ELSEWHERE = {
-    "InitializeResponse": "test_v1_schema: the answer to initialize",
-    "RequestPermissionRequest": "test_v1_schema: session/request_permission",
-    "SessionNotification": "test_v1_schema: every update",
+    "InitializeResponse": "v1/test_initialize",
+    "RequestPermissionRequest": "v1/test_permission",
+    "SessionNotification": "v1/test_reading: every update",
     "CreateElicitationRequest": "test_elicitation_schema",
     "CompleteElicitationNotification": "test_elicitation: an id, and nothing else",
     "PromptResponse": "here",
@@ -35,7 +35,7 @@ SAYS_NOTHING = {name for name, where in RECEIVED_ELSEWHERE.items() if "nothing" 
 """Answers of which only counts that they came: nothing of them is read."""
 ENVELOPES = ("SessionNotification", "PromptResponse")
 SENT_ELSEWHERE = {
-    "PromptRequest": "test_v1_schema: prompts",
+    "PromptRequest": "v1/test_written",
     "CreateElicitationResponse": "test_elicitation_schema",
     "CancelRequestNotification": "here",
 }
@@ -118,7 +118,7 @@ def test_every_leniency_mark_of_what_we_receive_is_met_by_a_sample(
     samples = [
         (reading.of(case.definition), sample)
         for case in CASES.values()
-        for sample in _samples(reading, case)
+        for sample in case.samples(reading)
     ]
     for definition in ("InitializeResponse", "RequestPermissionRequest", *ENVELOPES):
         about = reading.of(definition)

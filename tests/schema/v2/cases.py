@@ -1,4 +1,4 @@
-"""The definitions that we receive, how each is read, and how what was read is written."""
+"""What is received and what is sent in version 2, as the schema's definitions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
-
-from acp_sidecar.acp import v2
-from tests.schema.reading import Reading, without_nulls
+from acp_sidecar.acp import model, v2
+from tests.schema.case import Case
 
 S = {"sessionId": "S"}
-
-
-@frozen
-class Case:
-    """A definition that we receive: how it is read, and how what was read is written."""
-
-    definition: str
-    decode: Callable[[Any], Any]
-    encode: Callable[[Any], Any]
-    constants: dict[str, Any] | None = None
+_BYTES = {"data": base64.b64encode(b"some bytes").decode()}
+_COMPLETED: dict[str, Callable[[Any], Any]] = {
+    "TerminalOutputChunk": lambda chunk: {**chunk, **_BYTES},
+    "TerminalUpdate": lambda update: {**update, "output": {**update["output"], **_BYTES}},
+}
 
 
 def _update(definition: str, kind: str) -> Case:
@@ -30,6 +23,7 @@ def _update(definition: str, kind: str) -> Case:
         lambda value: v2.session_update({**S, "update": value})[1],
         v2.encode_update,
         {"sessionUpdate": kind},
+        _COMPLETED.get(definition, lambda sample: sample),
     )
 
 
@@ -102,23 +96,56 @@ CASES = {
     "content block": _result("ContentBlock", v2.decode_block),
 }
 
+STDIO = {
+    "type": "stdio",
+    "name": "m",
+    "command": "/bin/m",
+    "args": ["-x"],
+    "env": [{"name": "A", "value": "b"}],
+}
+HTTP = {"type": "http", "name": "h", "url": "https://h", "headers": [{"name": "A", "value": "b"}]}
+FREE = [
+    {"command": "/m"},
+    {"name": "m", "command": "/bin/m", "env": {"A": 1}},
+    {"url": "https://h", "headers": {"A": "b"}},
+]
+EVERYTHING = model.ClientCapabilities(
+    read_text_file=True,
+    write_text_file=True,
+    terminal=True,
+    terminal_auth=True,
+    elicitation_form=True,
+    elicitation_url=True,
+    meta={"k": True},
+)
 
-def samples_of(reading: Reading, case: Case) -> list[Any]:
-    found = reading.samples(reading.of(case.definition))
-    data = {"data": base64.b64encode(b"some bytes").decode()}
-    for sample in found:
-        if case.definition == "TerminalOutputChunk":
-            sample.update(data)
-        elif case.definition == "TerminalUpdate":
-            sample["output"].update(data)
-    return [{**(case.constants or {}), **sample} for sample in found]
+WRITTEN = [
+    ("InitializeRequest", v2.initialize()),
+    ("InitializeRequest", v2.initialize(model.ClientCapabilities())),
+    ("InitializeRequest", v2.initialize(EVERYTHING, model.Implementation("n", "1"))),
+    ("LoginAuthRequest", v2.authenticate("m")),
+    ("LogoutAuthRequest", v2.logout()),
+    ("NewSessionRequest", v2.session_new("/ws")),
+    ("NewSessionRequest", v2.session_new("/ws", ["/more"], [STDIO, HTTP, *FREE])),
+    ("ResumeSessionRequest", v2.session_load("S", "/ws")),
+    ("ResumeSessionRequest", v2.session_load("S", "/ws", ["/more"], [STDIO, *FREE])),
+    ("ResumeSessionRequest", v2.session_resume("S", "/ws", ["/more"], [HTTP])),
+    ("ListSessionsRequest", v2.session_list()),
+    ("ListSessionsRequest", v2.session_list("/ws", "next")),
+    ("DeleteSessionRequest", v2.session_delete("S")),
+    ("CloseSessionRequest", v2.session_close("S")),
+    ("SetSessionConfigOptionRequest", v2.set_config_option("S", "model", "big")),
+    ("SetSessionConfigOptionRequest", v2.set_config_option("S", "web", True)),
+    ("SetSessionConfigOptionRequest", v2.set_config_option("S", "web", False)),
+    ("CancelSessionNotification", v2.cancel("S")),
+    ("CancelToolCallRequest", v2.cancel_tool_call("S", "t")),
+    ("CancelTerminalRequest", v2.cancel_terminal("S", "t")),
+    ("RequestPermissionResponse", v2.permission_outcome("o")),
+    ("RequestPermissionResponse", v2.permission_outcome(None)),
+    ("PromptRequest", v2.prompt("S", [model.TextContent("plain")])),
+]
 
 
 def is_free(path: tuple[Any, ...]) -> bool:
     """Whether a place is inside of a value that may be anything at all."""
     return path[:2] == ("error", "data")
-
-
-def says_the_same(case: Case, given: Any, wanted: Any) -> None:
-    """``given`` is read as what ``wanted`` says."""
-    assert without_nulls(case.encode(case.decode(given))) == without_nulls(wanted)

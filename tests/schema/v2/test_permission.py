@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 from acp_sidecar.acp import v2
+from tests.schema.case import usable_options
 from tests.schema.reading import JUNK, Reading, paths, put, without_nulls
 from tests.schema.v2.cases import S
 
 
-def test_a_permission_request_is_read_in_full(
-    reading: Reading, validate: Callable[[str, Any], None]
-) -> None:
+def test_a_permission_request_is_read_in_full(reading: Reading) -> None:
     seen = set()
     for sample in reading.samples(reading.of("RequestPermissionRequest")):
-        validate("RequestPermissionRequest", sample)
+        reading.validate("RequestPermissionRequest", sample)
         request = v2.permission_request(sample)
         assert request.title == request.description == "some text"
         assert request.subject is not None
         seen.add(request.subject.type)
         written = v2.encode_permission_request(request)
-        validate("RequestPermissionRequest", written)
+        reading.validate("RequestPermissionRequest", written)
         assert without_nulls(written) == without_nulls(sample)
     assert seen == {"tool_call", "command", "some text"}
 
@@ -38,15 +35,7 @@ def test_no_broken_permission_request_is_lost(reading: Reading) -> None:
                 broken = put(sample, place, junk)
                 request = v2.permission_request(broken)
                 usable = [option.option_id for option in request.options]
-                offered = broken["options"]
-                wanted = [
-                    option["optionId"]
-                    for option in (offered if isinstance(offered, list) else [])
-                    if isinstance(option, dict)
-                    and isinstance(option.get("optionId"), str)
-                    and option["optionId"]
-                ]
-                assert usable == wanted, (place, junk)
+                assert usable == usable_options(broken), (place, junk)
                 assert all(option.name for option in request.options)
                 if place[0] != "title":
                     assert request.title == "some text"
