@@ -31,6 +31,7 @@ from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.agents.secrets import LEFT_OUT, may_hold_secrets, without_secrets
 from acp_sidecar.client.visible import visible
 from acp_sidecar.playback import Player
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 
 logger = logging.getLogger(__name__)
@@ -252,7 +253,7 @@ def show(path: Path, *, state: bool = False) -> int:
     Returns the exit code. Raises what :func:`replay` raises.
     """
     if state:
-        print(json.dumps(replay(path).to_json(), indent=2, ensure_ascii=False))
+        print(json.dumps(snapshot(replay(path)), indent=2, ensure_ascii=False))
         return 0
     count = 0
     for line in render(read(path)):

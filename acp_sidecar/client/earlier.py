@@ -71,7 +71,7 @@ class Earlier:
             self._index.forget(state.agent, state.agent_session_id)
             return
         known = self._index.find(state.agent, state.agent_session_id)
-        title = state.title or _first_words(session) or (known.title if known else None)
+        title = state.beside.title or _first_words(session) or (known.title if known else None)
         self._index.remember(
             KnownSession(
                 state.session_id,

@@ -177,7 +177,7 @@ class LiveSession:
     def happened(self, sent: Event) -> None:
         """Fold an event of the agent's, in order of arrival."""
         self.heard += 1
-        event = meant(sent, self.agent.info.name, self.state.modes)
+        event = meant(sent, self.agent.info.name, self.state.beside.modes)
         if event is None:
             return
         if self.told_again and isinstance(event, _HISTORY):
@@ -186,10 +186,10 @@ class LiveSession:
             self.publish(self.state.apply(event))
             self.turns.agent_is(event)
             return
-        before = (self.state.modes, self.state.config_options)
+        before = (self.state.beside.modes, self.state.beside.config_options)
         self.publish(self.state.apply(event, replay=self.quiet))
         if isinstance(event, ModeUpdate | ConfigOptionsUpdate) and not self.quiet:
-            for said in self.settings_news.of(before, self.state):
+            for said in self.settings_news.of(before, self.state.beside):
                 self.editor.tell("info", f"{visible(self.agent_name)} {said}")
 
     def publish(self, changes: Sequence[Change]) -> None:

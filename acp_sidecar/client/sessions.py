@@ -319,7 +319,7 @@ class Sessions:
     async def set_mode(self, session_id: str | None, mode_id: str) -> None:
         """``session/set_mode``; the mode must be one the agent named."""
         session = self.session(session_id)
-        modes = session.state.modes
+        modes = session.state.beside.modes
         known = [mode.id for mode in modes.available_modes] if modes else []
         if mode_id not in known:
             raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
@@ -334,7 +334,7 @@ class Sessions:
     ) -> None:
         """``session/set_config_option``; the agent answers with all options as they are now."""
         session = self.session(session_id)
-        options = session.state.config_options
+        options = session.state.beside.config_options
         known = [option.id for option in options if not isinstance(option, UnknownBlock)]
         if config_id not in known:
             raise NotOffered(f"No option {config_id!r}; known: {', '.join(known) or 'none'}")

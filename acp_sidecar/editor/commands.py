@@ -27,6 +27,7 @@ from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.dialogs import payload
 from acp_sidecar.editor.elicitation import payload as elicitation
 from acp_sidecar.editor.terminals import told
+from acp_sidecar.session.snapshot import offered, snapshot
 from acp_sidecar.workspace.files import FileProblem
 from acp_sidecar.workspace.positions import Encoding, to_index, units
 from acp_sidecar.workspace.uris import uri_to_path
@@ -160,9 +161,14 @@ def _absolute(path: str) -> str:
 
 
 def _opened(session: SessionView) -> Json:
-    state = session.state.to_json()
-    names = ("sessionId", "agentSessionId", "agent", "protocolVersion", "modes")
-    return {name: state[name] for name in (*names, "configOptions", "commands")}
+    state = session.state
+    return {
+        "sessionId": state.session_id,
+        "agentSessionId": state.agent_session_id,
+        "agent": state.agent,
+        "protocolVersion": state.protocol_version,
+        **offered(state),
+    }
 
 
 async def _opened_here(on: Operations, argument: Argument) -> Json:
@@ -172,7 +178,7 @@ async def _opened_here(on: Operations, argument: Argument) -> Json:
             "agentSessionId": state.agent_session_id,
             "agent": state.agent,
             "cwd": state.cwd,
-            "title": state.title,
+            "title": state.beside.title,
             "status": state.status,
             "protocolVersion": state.protocol_version,
         }
@@ -219,13 +225,13 @@ async def _state(on: Operations, argument: Argument) -> Json:
     on.follow.refresh(session)
     session.state.changes = on.review.changes(session)
     session.state.queue = session.queue()
-    return session.state.to_json()
+    return snapshot(session.state)
 
 
 async def _set_mode(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
     await on.client.set_mode(session.state.session_id, required_text(argument, "modeId"))
-    return {"modes": session.state.to_json()["modes"]}
+    return {"modes": offered(session.state)["modes"]}
 
 
 async def _set_config_option(on: Operations, argument: Argument) -> Json:
@@ -235,7 +241,7 @@ async def _set_config_option(on: Operations, argument: Argument) -> Json:
         raise CommandError("'value' must be a text, or true or false.", INVALID_PARAMS)
     config_id = required_text(argument, "configId")
     await on.client.set_config_option(session.state.session_id, config_id, value)
-    return {"configOptions": session.state.to_json()["configOptions"]}
+    return {"configOptions": offered(session.state)["configOptions"]}
 
 
 # --- prompts ----------------------------------------------------------------------------

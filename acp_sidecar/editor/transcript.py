@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.acp.encoding import encode
 from acp_sidecar.session.change import (
     Change,
     CommandsChanged,
@@ -21,6 +20,7 @@ from acp_sidecar.session.change import (
     StatusChanged,
     UsageChanged,
 )
+from acp_sidecar.session.snapshot import offered, usage
 from acp_sidecar.session.transcript import block, changed_keys
 
 if TYPE_CHECKING:
@@ -118,13 +118,11 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "agentSessionId": state.agent_session_id,
             "cwd": state.cwd,
             "status": state.status,
-            "stopReason": state.stop_reason,
+            "stopReason": state.work.stop_reason,
             "queue": session.queue(),
-            "title": state.title,
-            "usage": state.usage and {"cost": None, **encode(state.usage)},
-            "modes": encode(state.modes),
-            "configOptions": encode(state.config_options),
-            "commands": encode(state.commands),
+            "title": state.beside.title,
+            "usage": usage(state),
+            **offered(state),
         }
     entry = state.entry(key)
     return block(state, entry) if entry else None

@@ -6,6 +6,7 @@ from typing import Any
 
 from acp_sidecar.acp import model, v1
 from acp_sidecar.session.change import Change
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 
 
@@ -54,7 +55,7 @@ class World:
 
     @property
     def json(self) -> dict[str, Any]:
-        return self.session.to_json()
+        return snapshot(self.session)
 
     @property
     def texts(self) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from acp_sidecar.acp import model, v1, v2
 from acp_sidecar.acp.bridge import ToV1, ToV2
 from acp_sidecar.acp.convert import content_to_v1, plan_to_v1, to_v1
 from acp_sidecar.acp.model import UNSET, Event
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from tests.unit.wires import read_v1, read_v2, via_v1, via_v2
 
@@ -65,7 +66,7 @@ def test_any_v2_traffic_comes_to_the_same_as_v1(updates: list[Json]) -> None:
     back = Back()
     for update in updates:
         back.take(update)
-    first, second = back.first.to_json(), back.second.to_json()
+    first, second = snapshot(back.first), snapshot(back.second)
     for call in back.second.tool_calls:
         other = back.first.tool_call(call.tool_call_id)
         assert other is not None

@@ -17,6 +17,7 @@ from acp_sidecar.acp.bridge import ToV2
 from acp_sidecar.acp.convert import content_to_v2
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import Event
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from acp_sidecar.trace import read
 from tests.unit.wires import via_v2
@@ -165,12 +166,12 @@ _CALL_FIELDS = (
 def test_a_recording_of_v1_comes_to_the_same_as_v2(path: Path) -> None:
     twice = Twice()
     twice.play(path)
-    assert _shared(twice.second.to_json()) == _shared(twice.first.to_json())
+    assert _shared(snapshot(twice.second)) == _shared(snapshot(twice.first))
     assert _content_of(twice.second) == _content_of(twice.first)
-    modes = twice.first.modes
-    named = any(getattr(o, "category", "") == "mode" for o in twice.first.config_options)
+    modes = twice.first.beside.modes
+    named = any(getattr(o, "category", "") == "mode" for o in twice.first.beside.config_options)
     if modes is not None and not named:
-        option = twice.second.config_options[-1]
+        option = twice.second.beside.config_options[-1]
         assert isinstance(option, model.SelectOption)
         assert option.current_value == modes.current_mode_id
 
@@ -268,5 +269,5 @@ def test_any_v1_traffic_comes_to_the_same_as_v2(acts: list[Any]) -> None:
         else:
             params = {"sessionId": "S", "update": act}
             twice._agent({"method": "session/update", "params": params})
-    assert _shared(twice.second.to_json()) == _shared(twice.first.to_json())
+    assert _shared(snapshot(twice.second)) == _shared(snapshot(twice.first))
     assert _content_of(twice.second) == _content_of(twice.first)

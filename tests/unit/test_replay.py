@@ -16,6 +16,7 @@ import pytest
 from acp_sidecar import trace
 from acp_sidecar.acp import wire
 from acp_sidecar.playback import Player
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from acp_sidecar.trace import Recorder, TraceError, read, render, replay, show
 
@@ -35,7 +36,7 @@ def calls(session: Session) -> list[tuple[Any, ...]]:
 
 def test_a_turn_from_beginning_to_end() -> None:
     session = replay(OURS / "rename.ndjson")
-    state = session.to_json()
+    state = snapshot(session)
     assert (state["agent"], state["agentSessionId"]) == ("weaver", "w1")
     assert (state["cwd"], state["roots"]) == ("/ws", ["/ws", "/lib"])
     assert (state["status"], state["stopReason"], state["title"]) == (
@@ -75,7 +76,7 @@ def test_a_turn_from_beginning_to_end() -> None:
 def test_questions_rejections_and_a_cancel() -> None:
     """The request ids are the same in both turns, and one call shows up only as a question."""
     session = replay(OURS / "ask-and-cancel.ndjson")
-    assert (session.status, session.stop_reason, session.turn) == ("idle", "cancelled", 2)
+    assert (session.status, session.work.stop_reason, session.turn) == ("idle", "cancelled", 2)
     assert calls(session) == [
         ("sh-1", "rm -rf build", "failed", "sidecar", 1),
         ("sh-2", "sleep 60 (stopping)", "cancelled", "sidecar", 2),
@@ -104,7 +105,7 @@ def test_a_loaded_session_tells_its_history() -> None:
         ("r", "Read that", "completed", None, 2),
     ]
     sessions = trace.play(OURS / "load.ndjson").sessions
-    assert [(s.status, s.end_reason) for s in sessions] == [
+    assert [(s.status, s.work.end_reason) for s in sessions] == [
         ("dead", "no such session"),
         ("idle", None),
         ("dead", "not offered"),
@@ -135,7 +136,7 @@ def test_commands_that_the_client_ran() -> None:
     asks("release", {}, terminalId="t")
     asks("create", {"terminalId": "u"}, command=7)
     assert player.session is not None
-    assert player.session.to_json()["terminals"] == [
+    assert snapshot(player.session)["terminals"] == [
         {
             "terminalId": "t",
             "command": "make all 'a b'",
@@ -152,18 +153,18 @@ def test_an_agent_that_stumbles_and_dies() -> None:
     player = trace.play(OURS / "stumble.ndjson")
     session = player.session
     assert session is not None
-    assert (session.status, session.end_reason) == ("dead", "exit")
+    assert (session.status, session.work.end_reason) == ("dead", "exit")
     assert texts(session) == [("user", "stumble"), ("agent", "So far "), ("agent", "so good")]
     assert calls(session) == [("c1", "Try", "failed", "sidecar", 1)]
     assert session.tool_calls[0].kind == "other" and len(session.tool_calls[0].content) == 1
-    assert [command.name for command in session.commands] == ["early"]
+    assert [command.name for command in session.beside.commands] == ["early"]
     assert len(player.problems) == 5
     assert "hologram_update" in player.problems[0]
 
 
 @pytest.mark.parametrize("path", sorted(OURS.glob("*.ndjson")), ids=lambda path: path.stem)
 def test_the_same_trace_ends_in_the_same_state(path: Path) -> None:
-    assert replay(path).to_json() == replay(path).to_json()
+    assert snapshot(replay(path)) == snapshot(replay(path))
 
 
 JUNK = [None, 5, -1, "", "x", [], {}, True, [None], {"type": "text"}, "\ud800", 2**80, 1.5]
@@ -195,7 +196,7 @@ def test_a_damaged_trace_is_played_as_far_as_it_goes(path: Path) -> None:
         for record in _broken(records, rng):
             player.play(record)
         for session in player.sessions:
-            json.dumps(session.to_json(), ensure_ascii=False).encode()
+            json.dumps(snapshot(session), ensure_ascii=False).encode()
         for line in render(iter(_broken(records, rng))):
             assert line.isprintable()
 
@@ -225,7 +226,7 @@ def test_show_tells_a_line_for_each_thing_that_happened(capsys: Any) -> None:
 def test_show_gives_the_state_as_json(capsys: Any) -> None:
     assert show(OURS / "rename.ndjson", state=True) == 0
     state = json.loads(capsys.readouterr().out)
-    assert state == replay(OURS / "rename.ndjson").to_json()
+    assert state == snapshot(replay(OURS / "rename.ndjson"))
 
 
 def test_nothing_an_agent_says_is_a_command_to_the_terminal(tmp_path: Path) -> None:
@@ -280,7 +281,7 @@ def test_what_was_recorded_can_be_replayed(tmp_path: Path) -> None:
     recorder.close()
     (path,) = (tmp_path / "deep" / "traces").iterdir()
     assert path.name == "weaver-1.ndjson"
-    assert replay(path).to_json() == replay(OURS / "rename.ndjson").to_json()
+    assert snapshot(replay(path)) == snapshot(replay(OURS / "rename.ndjson"))
     first, second, *_ = read(path)
     assert first == {"t": 0.0, "dir": "note", "ev": "spawn", "agent": "weaver"}
     assert (second["t"], second["dir"]) == (0.5, "c2a")
@@ -480,7 +481,7 @@ def test_recordings_are_here() -> None:
 def test_a_real_trace_ends_as_its_last_messages_say(path: Path) -> None:
     raw = Raw(path)
     session = replay(path)
-    state = session.to_json()
+    state = snapshot(session)
     orjson.dumps(state)
     opened = raw.results("session/new", "session/load", "session/resume", "session/fork")
     if not opened:

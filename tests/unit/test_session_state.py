@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from acp_sidecar.acp import model, v1
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.session import change
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from acp_sidecar.session.transcript import block, changed_keys
 
@@ -27,7 +28,7 @@ CONTRACT = {
 
 
 def test_a_fresh_session_has_every_field() -> None:
-    state = Session("s1", "opencode", "/ws", ("/ws", "/lib")).to_json()
+    state = snapshot(Session("s1", "opencode", "/ws", ("/ws", "/lib")))
     assert set(state) >= CONTRACT
     assert (state["sessionId"], state["agentSessionId"], state["agent"]) == ("s1", None, "opencode")
     assert (state["cwd"], state["roots"], state["protocolVersion"]) == ("/ws", ["/ws", "/lib"], 1)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from acp_sidecar.acp import model, v2
 from acp_sidecar.session.change import Change, TerminalChanged, ToolCallChanged
+from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 
 from .v2_traffic import UPDATES, Expected, Json, decoded, merged
@@ -39,7 +40,7 @@ class World:
 
     @property
     def json(self) -> Json:
-        return self.session.to_json()
+        return snapshot(self.session)
 
     @property
     def texts(self) -> list[tuple[str, str]]:
