@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +29,6 @@ def following(puppet: Puppet, per_second: float) -> dict[str, Any]:
 @pytest.fixture
 def settings(puppet: Puppet) -> dict[str, Any]:
     return following(puppet, 500)
-
-
-@pytest.fixture
-def file(ws: Path) -> Path:
-    path = ws / "a.py"
-    path.write_text("".join(f"line {number}\n" for number in range(1, 11)))
-    return path
-
-
-@pytest.fixture
-async def turn(session: dict[str, Any], editor: Editor, puppet: Puppet) -> dict[str, Any]:
-    editor.start("acp.session.prompt", text="go")
-    return await puppet.prompted()
 
 
 def at(path: Path | str, line: Any = None) -> list[dict[str, Any]]:
@@ -206,23 +192,20 @@ async def test_rates_from_slow_to_fast(
     idle_editor: Editor, puppet: Puppet, ws: Path, file: Path, rate: float, places: int
 ) -> None:
     editor = idle_editor
-    times: list[float] = []
-
-    def show(params: Any) -> Any:
-        times.append(asyncio.get_running_loop().time())
-        return {"success": True}
-
-    editor.answers[SHOW] = show
     await editor.initialize(ws, settings=following(puppet, rate))
     await editor.execute("acp.session.new")
     editor.start("acp.session.prompt", text="go")
     await puppet.prompted()
+    clock = asyncio.get_running_loop().time
+    begin = clock()
     for number in range(places):
         puppet.tool(f"t{number}", locations=at(file, number % 9 + 1))
         await editor.state()
     puppet.tool("last", locations=at(file, 10))
     await editor.until(lambda: editor.revealed()[-1:] == [("a.py", 9)])
-    assert all(later - earlier > 0.7 / rate for earlier, later in pairwise(times))
+    # From one to the next a busy machine may take longer or shorter; for all it takes longer only.
+    assert len(editor.revealed()) > 1
+    assert clock() - begin >= (len(editor.revealed()) - 1) / rate
 
 
 async def test_L03_nothing_waits_for_an_editor_that_does_not_answer(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_lsp
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig
 
 from tests.agents.processes import gone
 from tests.e2e.commands.demo_file import GREETED, GREETING
-from tests.e2e.lsp_client import SERVE, Client, Refused, demo, make_client
+from tests.e2e.lsp_client import Client, Refused, demo
 
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 
@@ -23,19 +20,6 @@ SETTINGS = {"agents": {"demo": demo(pace=0.02)}, "follow": {"maxPerSecond": 1000
 """Steps far enough apart to be seen one by one, and a rate that holds none back."""
 
 BUTTONS = ["No", "No, change nothing", "Yes", "Yes to all edits"]
-
-
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVE, client_factory=make_client))
-async def bare(lsp_client: Client) -> AsyncIterator[None]:
-    yield
-    await lsp_client.end()
-
-
-@pytest.fixture
-def greeting(ws: Path) -> Path:
-    path = ws / "greeting.py"
-    path.write_text(GREETING)
-    return path
 
 
 @pytest.fixture
