@@ -39,6 +39,7 @@ __all__ = [
     "Client",
     "Decided",
     "Editor",
+    "Listed",
     "LoginCommand",
     "Proposals",
     "Question",
@@ -104,6 +105,15 @@ class Suggestion:
     kind: str
     start: int
     end: int
+
+
+@frozen
+class Listed:
+    """A page of an agent's sessions. ``deletable`` has the agent's own ids of those that can be
+    deleted: the agent offers it, and they are not open here."""
+
+    page: SessionPage
+    deletable: frozenset[str]
 
 
 class SessionView(Protocol):
@@ -282,7 +292,7 @@ class Client(Protocol):
         say: Callable[[str], None],
     ) -> SessionView: ...
 
-    async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage: ...
+    async def list(self, agent: str | None, cwd: str, cursor: str | None) -> Listed: ...
 
     def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
         """The folder of a session that is remembered from an earlier day."""

@@ -13,11 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import (
-    SessionOpened,
-    SessionPage,
-    UnknownBlock,
-)
+from acp_sidecar.acp.model import SessionOpened, UnknownBlock
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client import stopping
@@ -41,6 +37,7 @@ from acp_sidecar.client.ports import (
     Asked,
     Attachment,
     Editor,
+    Listed,
     Refused,
     Restoring,
     Suggestion,
@@ -178,10 +175,16 @@ class Sessions:
             )
         )
 
-    async def list(self, agent: str | None, cwd: str, cursor: str | None) -> SessionPage:
+    async def list(self, agent: str | None, cwd: str, cursor: str | None) -> Listed:
         """One page of ``session/list``, and what is remembered beyond the last."""
         running, cwd = await self._pool.agent(agent, cwd)
-        return await self._earlier.list(running, cwd, cursor)
+        page = await self._earlier.list(running, cwd, cursor)
+        if not running.info.delete_session:
+            return Listed(page, frozenset())
+        listed = {row.agent_session_id for row in page.sessions}
+        here = (session.state for session in self._sessions.values())
+        opened = {state.agent_session_id for state in here if state.agent == running.name}
+        return Listed(page, frozenset(listed - opened))
 
     def cwd_of(self, agent: str | None, agent_session_id: str) -> str | None:
         """The folder of a session that is remembered from an earlier day."""

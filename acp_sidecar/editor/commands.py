@@ -187,17 +187,20 @@ async def _opened_here(on: Operations, argument: Argument) -> Json:
 
 
 async def _list(on: Operations, argument: Argument) -> Json:
-    page = await on.client.list(text(argument, "agent"), on.cwd(argument), text(argument, "cursor"))
+    listed = await on.client.list(
+        text(argument, "agent"), on.cwd(argument), text(argument, "cursor")
+    )
     rows = [
         {
             "agentSessionId": info.agent_session_id,
             "cwd": info.cwd,
             "title": info.title,
             "updatedAt": info.updated_at,
+            "deletable": info.agent_session_id in listed.deletable,
         }
-        for info in page.sessions
+        for info in listed.page.sessions
     ]
-    return {"sessions": rows, "nextCursor": page.next_cursor}
+    return {"sessions": rows, "nextCursor": listed.page.next_cursor}
 
 
 async def _delete(on: Operations, argument: Argument) -> Json:

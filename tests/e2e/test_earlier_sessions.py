@@ -170,6 +170,35 @@ async def test_what_the_agent_has_no_more_is_forgotten(
         await editor.close()
 
 
+@pytest.mark.parametrize("deletes", [True, False])
+async def test_the_list_says_which_sessions_can_be_deleted(
+    deletes: bool, puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    """Those the agent deletes, and of them not the one that is open."""
+    offered = {"delete": {}} if deletes else {}
+    puppet.capabilities = {"loadSession": True, "sessionCapabilities": offered}
+    for words in ("first", "second"):
+        await day(puppet, ws, settings, words)
+    puppet.answers["session/load"] = lambda params: {}
+    puppet.answers["session/delete"] = lambda params: {}
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+
+        async def deletable() -> dict[str, bool]:
+            rows = (await editor.execute("acp.session.list"))["sessions"]
+            return {row["agentSessionId"]: row["deletable"] for row in rows}
+
+        assert await deletable() == {"S1": deletes, "S2": deletes}
+        opened = await editor.execute("acp.session.load", agentSessionId="S1")
+        assert await deletable() == {"S1": False, "S2": deletes}
+        await editor.execute("acp.session.close", sessionId=opened["sessionId"])
+        assert await deletable() == {"S1": deletes, "S2": deletes}
+        if deletes:
+            await editor.execute("acp.session.delete", agentSessionId="S1")
+            assert await deletable() == {"S2": True}
+        await editor.close()
+
+
 async def test_a_flood_of_titles_is_remembered_by_its_last(
     puppet: Puppet, ws: Path, settings: dict[str, Any]
 ) -> None:

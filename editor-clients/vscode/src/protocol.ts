@@ -466,6 +466,8 @@ export interface EarlierSession {
   cwd: string;
   title: string | null;
   updatedAt: string | null;
+  /** Whether `acp.session.delete` takes it. */
+  deletable: boolean;
 }
 
 /** A row of `acp.agent.list`: one with a `problem` cannot be started now. */

@@ -172,10 +172,11 @@ async def test_sessions_are_listed_closed_and_loaded_again(
     listed = await client.execute("acp.session.list", agent="demo", cursor=None)
     for session in listed["sessions"]:
         assert datetime.now(UTC) - datetime.fromisoformat(session.pop("updatedAt")) < MINUTES
+    of_both = {"cwd": str(ws), "deletable": False}
     assert listed == {
         "sessions": [
-            {"agentSessionId": first["agentSessionId"], "cwd": str(ws), "title": "/edit"},
-            {"agentSessionId": keeper["agentSessionId"], "cwd": str(ws), "title": None},
+            {"agentSessionId": first["agentSessionId"], "title": "/edit", **of_both},
+            {"agentSessionId": keeper["agentSessionId"], "title": None, **of_both},
         ],
         "nextCursor": None,
     }

@@ -135,7 +135,7 @@ class History {
         label: `$(${isOpen ? 'comment-discussion' : 'comment'}) ${plain(earlier.title)}`,
         description: [isOpen ? 'open' : null, time].filter(Boolean).join(' · '),
         detail: earlier.cwd === this.#cwd ? undefined : rowText(earlier.cwd),
-        buttons: isOpen ? [] : [DELETE],
+        buttons: earlier.deletable && !isOpen ? [DELETE] : [],
         earlier,
       } as Row;
     });

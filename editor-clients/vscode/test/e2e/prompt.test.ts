@@ -132,23 +132,3 @@ scenario(
     await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
   },
 );
-
-scenario(
-  'a session that was closed is opened again from the history',
-  { files: FILES, env: { ACP_DEMO_PACE: '0' } },
-  async (window) => {
-    const { chat } = window;
-    await chat.open();
-    await chat.prompt('/read greeting.py');
-    await untilTab(window, /^\/read greeting\.py, demo, idle/);
-    await window.command('ACP: Close Session');
-    await until(
-      'it is closed',
-      async () => !(await chat.tabs()).some((it) => it.startsWith('/read')),
-    );
-    await chat.frame.getByRole('button', { name: 'Earlier sessions' }).click();
-    await window.quickPick.titled(/Earlier sessions with demo/);
-    await window.quickPick.choose('/read greeting.py');
-    await chat.frame.getByRole('button', { name: /^Read greeting\.py/ }).waitFor();
-  },
-);
