@@ -19,6 +19,7 @@ from acp_sidecar.acp import elicitation as wire
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.elicitation import ACTIONS, Action, Elicitation
 from acp_sidecar.acp.filling import misfits
+from acp_sidecar.client import inquiry
 from acp_sidecar.client.ports import Asked, Editor, Refused, Unfit
 from acp_sidecar.client.visible import visible
 
@@ -101,6 +102,8 @@ class Elicitations:
             agent=agent.name,
             tool_call_id=request.tool_call_id,
             message=request.message,
+            headline=inquiry.headline(agent.name, request.url),
+            facts=inquiry.facts(request.message, request.form, request.url, host),
             form=request.form,
             url=request.url,
             host=host,

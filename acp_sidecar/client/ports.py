@@ -17,8 +17,9 @@ from acp_sidecar.acp.elicitation import Form
 from acp_sidecar.agents.login import LoginCommand, Variable
 from acp_sidecar.client.choices import Choice, distinct
 from acp_sidecar.client.excerpt import excerpt
+from acp_sidecar.client.inquiry import cut
 from acp_sidecar.client.proposals import Decided, Proposals
-from acp_sidecar.client.question import Question
+from acp_sidecar.client.question import Fact, Question
 from acp_sidecar.client.summary import ChangeSummary
 from acp_sidecar.client.visible import visible
 
@@ -39,6 +40,7 @@ __all__ = [
     "Client",
     "Decided",
     "Editor",
+    "Fact",
     "Listed",
     "LoginCommand",
     "Proposals",
@@ -50,6 +52,7 @@ __all__ = [
     "Turn",
     "Unfit",
     "Variable",
+    "cut",
     "distinct",
     "excerpt",
     "visible",
@@ -81,6 +84,8 @@ class Asked:
 
     ``request_id`` is ours, ``number`` the same for people; ``session_id`` is None outside of
     every session. ``message`` is the agent's own text; ``host`` is where the browser would go.
+    ``headline`` and ``facts`` tell of it in lines that are safe to show, as those of a
+    :class:`Question` do.
     """
 
     request_id: str
@@ -89,6 +94,8 @@ class Asked:
     agent: str
     tool_call_id: str | None
     message: str
+    headline: str
+    facts: tuple[Fact, ...]
     form: Form | None = None
     url: str | None = None
     host: str | None = None

@@ -54,15 +54,20 @@ _KIND_VERBS: Final[Mapping[str, str]] = {
 class Fact:
     """Something to know of a question: ``text`` is a line that is safe to show, all of it.
 
-    ``kind`` says what it is about: ``folder``, ``path``, ``arguments``, ``explanation``, or
-    ``text`` for anything else. ``value`` is that as it came (a path, JSON, the words), and
-    ``note`` what is told of a path beside it.
+    ``kind`` says what it is about: ``folder``, ``path``, ``arguments``, ``explanation``, of
+    what an agent wants to know ``host``, ``address``, ``message``, ``warning`` for what to look
+    at twice, or ``text`` for anything else. ``value`` is that as it came (a path, JSON, the
+    words), and ``note`` what is told of a path beside it.
     """
 
     text: str
     kind: str = "text"
     value: Json = None
     note: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """As editors are told it."""
+        return {"kind": self.kind, "text": self.text, "value": self.value, "note": self.note}
 
 
 def _facts(given: Iterable[Fact | str]) -> tuple[Fact, ...]:

@@ -196,10 +196,7 @@ def payload(question: Question) -> dict[str, Any]:
         "toolCallId": question.tool_call_id,
         "kind": question.kind,
         "headline": question.headline,
-        "facts": [
-            {"kind": fact.kind, "text": fact.text, "value": fact.value, "note": fact.note}
-            for fact in question.facts
-        ],
+        "facts": [fact.to_json() for fact in question.facts],
         "message": question.message,
         "title": question.title,
         "description": question.description,

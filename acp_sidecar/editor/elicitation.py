@@ -25,6 +25,7 @@ from acp_sidecar.client.ports import (
     Question,
     Severity,
     Unfit,
+    cut,
     distinct,
     visible,
 )
@@ -41,8 +42,6 @@ Tell = Callable[[Severity, str], None]
 
 _TRIES: Final = 5
 """Answers that do not fit, until an editor is taken for one that cannot do it."""
-_MOST: Final = 2_000
-"""Characters shown of one text of the agent's."""
 
 
 class Forms(Protocol):
@@ -73,6 +72,8 @@ def payload(
         "toolCallId": asked.tool_call_id,
         "kind": "elicitation",
         "mode": "form" if asked.form else "url",
+        "headline": asked.headline,
+        "facts": [fact.to_json() for fact in asked.facts],
         "message": "\n".join(map(visible, lines)),
         "requestedSchema": asked.form.schema if asked.form else None,
         "fields": [each.name for each in asked.form.fields] if asked.form else [],
@@ -209,15 +210,8 @@ class PlainForms:
     # --- a page -----------------------------------------------------------------------------
 
     async def _agree(self, asked: Asked) -> None:
-        url = visible(asked.url or "")
-        lines = [
-            f"{visible(asked.agent)} wants to open a page in your browser",
-            f"Host: {visible(asked.host or '')}",
-            f"Address: {url}",
-            *(["It is not encrypted (http)"] if url.lower().startswith("http:") else []),
-            f"It says: {_cut(asked.message)}",
-        ]
-        self._answer(asked, await self._choose(asked, lines, [_DECLINE, _OPEN]), {})
+        chosen = await self._choose(asked, _introduction(asked), [_DECLINE, _OPEN])
+        self._answer(asked, chosen, {})
 
     # --- a form -----------------------------------------------------------------------------
 
@@ -345,13 +339,7 @@ def _buttons(own: Sequence[Choice], names: Sequence[str]) -> list[Choice]:
 
 
 def _introduction(asked: Asked) -> list[str]:
-    lines = [f"{visible(asked.agent)} wants to know something", f"It says: {_cut(asked.message)}"]
-    form = asked.form
-    if form is not None and form.title:
-        lines.append(f"Form: {_cut(form.title)}")
-    if form is not None and form.description:
-        lines.append(_cut(form.description))
-    return lines
+    return [asked.headline, *(fact.text for fact in asked.facts)]
 
 
 def _described(wanted: Field) -> str:
@@ -368,21 +356,17 @@ def _described(wanted: Field) -> str:
     if wanted.format:
         facts.append(wanted.format)
     if wanted.pattern:
-        facts.append(f"matching {_cut(wanted.pattern)}")
-    name = _cut(wanted.title)
+        facts.append(f"matching {cut(wanted.pattern)}")
+    name = cut(wanted.title)
     if not _choosable(wanted) and wanted.title != wanted.name:
-        name = f"{name} [{_cut(wanted.name)}]"
+        name = f"{name} [{cut(wanted.name)}]"
     told = f"{name} ({', '.join(facts)})" if facts else name
-    return f"{told}: {_cut(wanted.description)}" if wanted.description else told
+    return f"{told}: {cut(wanted.description)}" if wanted.description else told
 
 
 def _explained(wanted: Field) -> list[str]:
     return [
-        f"{_cut(option.title)}: {_cut(option.description)}"
+        f"{cut(option.title)}: {cut(option.description)}"
         for option in wanted.options or ()
         if option.description
     ]
-
-
-def _cut(text: str) -> str:
-    return visible(text[:_MOST]) + ("…" if len(text) > _MOST else "")

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from acp_sidecar.client.ports import visible
 from acp_sidecar.editor.server import ClientError, ClientGone
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class LoginPlaces:
             "toolCallId": None,
             "kind": "login",
             "mode": "form",
+            "headline": f"{visible(agent)} wants a login",
+            "facts": [],
             "message": message,
             "requestedSchema": {
                 "type": "object",

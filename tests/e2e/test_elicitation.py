@@ -496,7 +496,38 @@ async def test_a_rich_editor_agrees_to_a_page_and_it_is_opened_for_it(
     assert await answer(puppet, ask_page(puppet)) == {"action": "accept"}
     (asked,) = rich.all("acp/elicitation")
     assert (asked["mode"], asked["url"], asked["host"]) == ("url", URL, "example.com")
+    assert asked["headline"] == "puppet wants to open a page in your browser"
+    assert [(fact["kind"], fact["text"], fact["value"]) for fact in asked["facts"]] == [
+        ("host", "Host: example.com", "example.com"),
+        ("address", f"Address: {URL}", URL),
+        ("message", "It says: Sign in there", "Sign in there"),
+    ]
     assert (await rich.nth("window/showDocument"))["uri"] == URL
+
+
+async def test_an_editor_is_told_of_a_page_that_is_not_encrypted(
+    rich: Editor, puppet: Puppet
+) -> None:
+    rich.answers["acp/elicitation"] = lambda params: {"action": "decline"}
+    await answer(puppet, ask_page(puppet, "HTTP://example.com/a"))
+    (asked,) = rich.all("acp/elicitation")
+    warned = [fact["text"] for fact in asked["facts"] if fact["kind"] == "warning"]
+    assert warned == ["It is not encrypted (http)"]
+
+
+async def test_an_editor_is_told_what_the_agent_calls_its_form(
+    rich: Editor, puppet: Puppet
+) -> None:
+    rich.answers["acp/elicitation"] = lambda params: {"action": "decline"}
+    schema = {**form(colour=COLOUR), "title": "Paint", "description": "For the door"}
+    await answer(puppet, ask(puppet, schema))
+    (asked,) = rich.all("acp/elicitation")
+    assert asked["headline"] == "puppet wants to know something"
+    assert [fact["text"] for fact in asked["facts"]] == [
+        "It says: Which one?",
+        "Form: Paint",
+        "For the door",
+    ]
 
 
 @pytest.fixture

@@ -24,6 +24,10 @@ SCHEMA = {
 }
 
 
+def fact(kind: str, text: str, value: str | None = None) -> dict[str, Any]:
+    return {"kind": kind, "text": text, "value": value, "note": ""}
+
+
 def form(**more: Any) -> dict[str, Any]:
     return {
         "requestId": "elicitation-1",
@@ -32,6 +36,8 @@ def form(**more: Any) -> dict[str, Any]:
         "toolCallId": None,
         "kind": "elicitation",
         "mode": "form",
+        "headline": "demo wants to know something",
+        "facts": [fact("message", "It says: Tell me", "Tell me")],
         "message": "Tell me",
         "requestedSchema": SCHEMA,
         "fields": ["name", "sure", "size", "colour", "parts"],
@@ -45,7 +51,14 @@ def form(**more: Any) -> dict[str, Any]:
 
 PAGE = form(
     mode="url",
-    url="https://good.com@evil.com/x",
+    headline="demo wants to open a page in your browser",
+    facts=[
+        fact("host", "Host: evil.com", "evil.com"),
+        fact("address", "Address: http://good.com@evil.com/x", "http://good.com@evil.com/x"),
+        fact("warning", "It is not encrypted (http)"),
+        fact("message", "It says: Tell me", "Tell me"),
+    ],
+    url="http://good.com@evil.com/x",
     host="evil.com",
     requestedSchema=None,
     fields=[],
@@ -177,7 +190,10 @@ def test_a_page_is_shown_in_full_and_agreed_to(
     request = sidecar.begin("acp/elicitation", PAGE)
     lines = question(hand)
     assert "Host: evil.com" in lines
-    assert "Address: https://good.com@evil.com/x" in lines
+    assert "Address: http://good.com@evil.com/x" in lines
+    assert "It is not encrypted (http)" in lines
+    assert lines.count("It says: Tell me") == 1
+    assert PAGE["headline"] in hand.screen()
     choose(hand, "Open the page")
     assert sidecar.answer(request)["result"] == {"action": "accept"}
 

@@ -360,9 +360,18 @@ export interface QuestionDiff {
 
 /** Something to know of a question: `text` is all of it, as a line. */
 export interface QuestionFact {
-  kind: 'folder' | 'path' | 'arguments' | 'explanation' | 'text';
+  kind:
+    | 'folder'
+    | 'path'
+    | 'arguments'
+    | 'explanation'
+    | 'host'
+    | 'address'
+    | 'message'
+    | 'warning'
+    | 'text';
   text: string;
-  /** What it is about as it came: a path, JSON, the agent's words; null for a `text`. */
+  /** What it is about as it came: a path, JSON, the agent's words; null where that is nothing. */
   value: unknown;
   /** What the line says of a path beside it. */
   note: string;
@@ -404,6 +413,10 @@ export interface Elicitation {
   toolCallId: string | null;
   kind: string;
   mode: 'form' | 'url';
+  /** Who wants what. Safe to show. */
+  headline: string;
+  /** All there is to look at. */
+  facts: QuestionFact[];
   message: string;
   requestedSchema: { properties?: Record<string, FormField>; required?: string[] } | null;
   fields: string[];

@@ -217,16 +217,21 @@ local function fill(params)
   return content
 end
 
+local FACTS = { host = 'AcpQuestion', warning = 'AcpFailed' }
+
 ---@param params table The params of `acp/elicitation`.
 ---@return acp.Line[]
 local function describe(params)
   local lines = {}
-  if params.mode == 'url' then
-    window.add(lines, 'It wants to open a page in your browser')
-    window.add(lines, 'Host: ' .. (params.host or ''), 'AcpQuestion')
-    window.add(lines, 'Address: ' .. (params.url or ''))
+  if params.mode == 'form' then
+    window.add(lines, params.message or '')
   end
-  window.add(lines, params.message or '')
+  for _, fact in ipairs(params.facts or {}) do
+    -- The message of a form has lines of its own.
+    if params.mode ~= 'form' or fact.kind ~= 'message' then
+      window.add(lines, fact.text, FACTS[fact.kind])
+    end
+  end
   local properties = (params.requestedSchema or {}).properties or {}
   for _, name in ipairs(params.fields or {}) do
     local property = properties[name]
@@ -252,7 +257,7 @@ function M.on_elicitation(_, params)
   while true do
     local answer = permission.wait_for({
       key = key,
-      head = window.plainly(('%s asks: %s'):format(params.agent or 'The agent', params.mode or 'form')),
+      head = window.plainly(params.headline or 'The agent asks'),
       lines = describe(params),
       options = { DECLINE, params.mode == 'url' and OPEN or FILL },
       diffs = {},

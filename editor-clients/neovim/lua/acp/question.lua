@@ -160,10 +160,11 @@ local function free_row(height)
   return position > vim.o.lines / 2 and 1 or math.max(1, bottom)
 end
 
+---@param head string
 ---@param lines acp.Line[]
 ---@return table
-local function geometry(lines)
-  local width = 40
+local function geometry(head, lines)
+  local width = math.max(40, vim.fn.strdisplaywidth(head) + 2)
   for _, line in ipairs(lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line.text))
   end
@@ -248,7 +249,7 @@ function M.show(question, others, choose)
   if shown and M.is_shown(question.key) then
     write(shown.buf, lines)
     shown.rows = rows
-    vim.api.nvim_win_set_config(shown.win, geometry(lines))
+    vim.api.nvim_win_set_config(shown.win, geometry(question.head, lines))
     return
   end
   M.close()
@@ -259,7 +260,7 @@ function M.show(question, others, choose)
   local win = vim.api.nvim_open_win(
     buf,
     false,
-    vim.tbl_extend('error', geometry(lines), {
+    vim.tbl_extend('error', geometry(question.head, lines), {
       style = 'minimal',
       border = 'rounded',
       title = ' ' .. question.head .. ' ',

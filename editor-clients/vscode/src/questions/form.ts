@@ -92,6 +92,8 @@ const NO_ANSWERS: Row<Choice>[] = [
 function formRows(form: Elicitation, fields: Field[], values: Map<string, unknown>): Row<Choice>[] {
   return [
     ...said(visibleLines(form.message)),
+    // The message has lines of its own in a form.
+    ...told(form.facts.filter(({ kind }) => kind !== 'message')),
     separator('Fields'),
     ...fields.map((field) => {
       const problem = form.problems.find((each) => each.field === field.name)?.message;
@@ -111,25 +113,23 @@ function formRows(form: Elicitation, fields: Field[], values: Map<string, unknow
 }
 
 function pageRows(form: Elicitation): Row<Choice>[] {
-  const url = form.url ?? '';
   return [
-    ...said([
-      `Host: ${visible(form.host ?? '')}`,
-      `Address: ${visible(url)}`,
-      ...(url.toLowerCase().startsWith('http:') ? ['It is not encrypted (http)'] : []),
-      `It says: ${visible(form.message)}`,
-    ]),
-    { label: '$(copy) Copy the address', choice: { copy: url } },
+    ...told(form.facts),
+    { label: '$(copy) Copy the address', choice: { copy: form.url ?? '' } },
     separator('Answers'),
     ...NO_ANSWERS,
     { label: '$(link-external) Open the page', choice: { action: 'accept' } },
   ];
 }
 
-function said(lines: string[]): Row<Choice>[] {
+function told(facts: Elicitation['facts']): Row<Choice>[] {
+  return facts.flatMap(({ kind, text }) => said([text], kind === 'warning' ? 'warning' : 'blank'));
+}
+
+function said(lines: string[], icon = 'blank'): Row<Choice>[] {
   return lines
     .flatMap((line) => wrapped(line, ROW))
-    .map((row) => ({ label: `$(blank) ${withoutIcons(row)}` }));
+    .map((row) => ({ label: `$(${icon}) ${withoutIcons(row)}` }));
 }
 
 /** What the user fills in, null where the list or field was put away. */

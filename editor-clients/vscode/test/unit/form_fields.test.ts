@@ -12,6 +12,8 @@ function fields(properties: Record<string, FormField>, more: Partial<Elicitation
     toolCallId: null,
     kind: 'elicitation',
     mode: 'form',
+    headline: 'demo wants to know something',
+    facts: [],
     message: '',
     requestedSchema: { properties, required: ['b'] },
     fields: Object.keys(properties),

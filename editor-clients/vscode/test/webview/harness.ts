@@ -310,6 +310,8 @@ export function form(id: string, more: Partial<Elicitation> = {}): Elicitation {
     toolCallId: null,
     kind: 'elicitation',
     mode: 'form',
+    headline: 'demo wants to know something',
+    facts: [],
     message: 'How shall it be released?',
     requestedSchema: {
       required: ['branch', 'count'],

@@ -286,11 +286,18 @@ test('what was typed in a form outlives other news, and a page is named whole', 
   await chat.state({}, { elicitations: [form('f')] });
   await chat.settled();
   await chat.page.getByLabel('Name').fill('typed');
-  const url = `https://example.org/login?next=${'x'.repeat(200)}`;
+  const url = `http://example.org/login?next=${'x'.repeat(200)}`;
   const page = form('u', {
     mode: 'url',
     url,
     host: 'example.org',
+    headline: 'demo wants to open a page in your browser',
+    facts: [
+      fact('Host: example.org', 'host', 'example.org'),
+      fact(`Address: ${url}`, 'address', url),
+      fact('It is not encrypted (http)', 'warning'),
+      fact('It says: How shall it be released?', 'message', 'How shall it be released?'),
+    ],
     fields: [],
     requestedSchema: null,
   });
@@ -299,6 +306,9 @@ test('what was typed in a form outlives other news, and a page is named whole', 
   assert.equal(await chat.page.getByLabel('Name').inputValue(), 'typed');
   assert.ok(await chat.page.getByText(url).isVisible());
   assert.ok(await chat.page.getByText('example.org', { exact: true }).isVisible());
+  assert.ok(await chat.page.getByText(page.headline).isVisible());
+  assert.ok(await chat.page.getByText('It is not encrypted (http)').isVisible());
+  assert.equal(await chat.page.getByText('It says:').count(), 0);
   await chat.page.waitForTimeout(GUARD_MS);
   await chat.page.getByRole('button', { name: 'Open the page' }).click();
   assert.deepEqual(await chat.sent('answerForm'), [

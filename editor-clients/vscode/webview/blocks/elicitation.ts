@@ -1,4 +1,9 @@
-import type { Elicitation, ElicitationAnswer, ElicitationBlock } from '../../src/protocol.ts';
+import type {
+  Elicitation,
+  ElicitationAnswer,
+  ElicitationBlock,
+  QuestionFact,
+} from '../../src/protocol.ts';
 import { element, icon, Part } from '../element.ts';
 import { copyButton } from '../markdown.ts';
 import { visible, visibleLines } from '../visible.ts';
@@ -12,6 +17,11 @@ export function elicitationView(
   context: BlockContext,
 ): BlockView<ElicitationBlock> {
   return new ElicitationView(block, context);
+}
+
+/** What there is to look at beside the message, which stands above. */
+function told({ facts }: Elicitation): QuestionFact[] {
+  return facts.filter(({ kind }) => kind !== 'message');
 }
 
 class ElicitationView implements BlockView<ElicitationBlock> {
@@ -75,23 +85,29 @@ class ElicitationView implements BlockView<ElicitationBlock> {
   }
 
   #page(form: Elicitation): HTMLElement {
-    const url = form.url ?? '';
     return element(
       'div',
       { class: 'page' },
-      element(
-        'div',
-        {},
-        'It wants to open a page of ',
-        element('strong', { text: visible(form.host ?? '?') }),
-      ),
-      element(
+      element('div', { text: visible(form.headline) }),
+      ...told(form).map((fact) => this.#fact(fact)),
+    );
+  }
+
+  #fact({ kind, text, value }: QuestionFact): HTMLElement {
+    if (typeof value === 'string' && kind === 'host') {
+      return element('div', {}, 'Host: ', element('strong', { text: visible(value) }));
+    }
+    if (typeof value === 'string' && kind === 'address') {
+      return element(
         'div',
         { class: 'command-line' },
-        element('code', { text: visible(url) }),
-        copyButton(() => url, this.#context),
-      ),
-    );
+        element('code', { text: visible(value) }),
+        copyButton(() => value, this.#context),
+      );
+    }
+    return kind === 'warning'
+      ? element('div', { class: 'page-warning' }, icon('warning'), visible(text))
+      : element('div', { text: visibleLines(text) });
   }
 
   #form(form: Elicitation): HTMLElement {
@@ -104,6 +120,7 @@ class ElicitationView implements BlockView<ElicitationBlock> {
     return element(
       'div',
       { class: 'form' },
+      ...told(form).map((fact) => this.#fact(fact)),
       ...others.map((it) => element('div', { class: 'field-problem', text: visible(it.message) })),
       ...this.#fields.map((it) => it.element),
     );

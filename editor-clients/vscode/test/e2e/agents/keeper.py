@@ -40,6 +40,4 @@ if __name__ == "__main__":
         message = json.loads(line)
         if "id" in message and "method" in message:
             result = answer(message["method"], message.get("params", {}))
-            print(
-                json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True
-            )
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
