@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from acp_sidecar.acp.model import ChangedFiles, Diff, ToolCallUpsert, given
 from acp_sidecar.acp.reports import GIT_PATCH
 from acp_sidecar.client.beneath import Beneath
+from acp_sidecar.client.books import Books
 from acp_sidecar.client.named import named_paths
 from acp_sidecar.client.ports import SessionView
 from acp_sidecar.client.refusals import Refusals
@@ -52,7 +53,7 @@ class Watched(SessionView, Protocol):
         """Whether the agent is at work."""
 
 
-class Bookkeeping:
+class Bookkeeping(Books):
     """Keeps the ledger of one session up to date."""
 
     def __init__(self, session: Watched, files: Files, ledger: Ledger, *, survey: bool) -> None:
@@ -71,23 +72,18 @@ class Bookkeeping:
     # --- a turn ---------------------------------------------------------------------------
 
     def look_ahead(self) -> None:
-        """The session is open, and will soon be prompted."""
         if self._survey is not None:
             self._survey.look_ahead()
 
     async def look_at_folders(self) -> None:
-        """A prompt is about to go out: see what is there before the agent is at work."""
         if self._survey is not None:
             await self._survey.begin_turn()
 
     def begin_turn(self, *, time: float, label: str) -> None:
-        """A prompt goes out, at ``time`` (seconds since 1970), of which ``label`` is the
-        beginning: what files say now is what the agent's changes start from."""
         self._refusals.clear()
         self._ledger.begin_turn(time=time, label=label)
 
     def end_turn(self) -> None:
-        """The agent is done: look at its files once more."""
         self._ledger.end_turn()
         self._beneath.look(self._ledger.paths)
         self._survey_due = self._survey is not None
@@ -96,8 +92,6 @@ class Bookkeeping:
     # --- what the agent does ------------------------------------------------------------------
 
     def touch(self, path: str, *, late: bool = False) -> Path | None:
-        """Remember what a file said before the agent changes it, at its first mention.
-        ``late``: the agent may have changed it already. Its path, where it is reviewed."""
         try:
             return self._touch(path, late)
         except PathRefused:
@@ -122,19 +116,14 @@ class Bookkeeping:
         return self._survey.still(real)
 
     def wrote(self, path: Path, outcome: WriteOutcome) -> None:
-        """The agent's write through us is in the file."""
         self._ledger.wrote(path, outcome)
         self.review_soon()
 
     async def approved(self, path: Path, outcome: WriteOutcome) -> None:
-        """What the user took of the agent's write is in the file."""
         await self._ledger.approved(path, outcome)
         self.review_soon()
 
     async def take_back(self, proposal: Proposal) -> bool:
-        """All of a write was decided. Where the agent has written it without waiting for
-        that, make it as decided; whether that was so. Later it is looked at again.
-        """
         if not proposal.refused():
             self._refusals.drop(proposal.path)
             return False
@@ -151,7 +140,6 @@ class Bookkeeping:
         return done
 
     def note(self, change: ToolCallChanged) -> None:
-        """Take in what a tool call says of files."""
         event = change.event
         if self._survey is not None and self._survey.note(change.tool_call):
             self._survey_due = True
@@ -206,12 +194,10 @@ class Bookkeeping:
             self._ledger.patch_reported(real, file_patch)
 
     def command_began(self, terminal_id: str) -> None:
-        """A command of the agent's begins to run here."""
         if self._survey is not None:
             self._survey.command_began(terminal_id)
 
     def command_ended(self, terminal_id: str) -> None:
-        """That command has ended: look again at the files."""
         if self._survey is not None:
             self._survey.command_ended(terminal_id)
             self._survey_due = True
@@ -220,7 +206,6 @@ class Bookkeeping:
     # --- looking again --------------------------------------------------------------------------
 
     async def look_again(self, path: Path) -> None:
-        """Look at a file again, of which the user has just been seen to change something."""
         later = True
         while later:
             later = await self._ledger.refresh([path], patient=True)
@@ -228,7 +213,6 @@ class Bookkeeping:
                 await asyncio.sleep(_PATIENCE)
 
     def review_soon(self) -> None:
-        """Look again at what waits for review, once, however often this is called."""
         if self._session.ended:
             return
         self._review_due = True
@@ -252,7 +236,6 @@ class Bookkeeping:
             self._review_running = False
 
     async def find_unannounced(self) -> None:
-        """Look for files that have been changed without a word, where that is due."""
         async with self._surveying:
             if self._survey is None or not self._survey_due:
                 return

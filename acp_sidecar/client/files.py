@@ -54,9 +54,9 @@ async def read(
     try:
         # Also a file that is only in the editor so far.
         path = session.roots.resolve(params.path, must="new")
-        async with session.in_order(path):
+        async with session.in_order.at(path):
             text = await session.files.read(path)
-            session.touch(params.path)
+            session.books.touch(params.path)
             session.seen.read(path, text)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
@@ -85,7 +85,7 @@ async def write(
         path = session.roots.resolve(params.path, must="new")
         before = session.reviews_before
         # One proposal of a file at a time; reads do not wait for the user.
-        async with session.proposing(path) if before else session.in_order(path):
+        async with session.proposing.at(path) if before else session.in_order.at(path):
             await _write(session, request, path, params, result, before=before)
     except (PathRefused, FileProblem) as problem:
         kind = problem.reason if isinstance(problem, PathRefused) else problem.kind
@@ -107,7 +107,7 @@ async def _write(
     if not session.takes_writes:
         _cancelled(request, params)
         return
-    session.touch(params.path)
+    session.books.touch(params.path)
     try:
         if before:
             await _propose(session, request, path, params, result)
@@ -127,7 +127,7 @@ async def _write(
         raise
     session.seen.wrote(path, params.content)
     request.result(result())
-    session.wrote(path, outcome)
+    session.books.wrote(path, outcome)
 
 
 def _is_unsaved(session: LiveSession, path: Path) -> bool:
@@ -157,7 +157,7 @@ async def _propose(
     The answer is the ordinary one where they took everything, otherwise an error whose
     ``data`` names what they refused.
     """
-    async with session.in_order(path):
+    async with session.in_order.at(path):
         seen = session.seen.of(path)
         before, content = await session.files.plan(path, params.content, seen=seen)
     if isinstance(before, FileText) and content == before.text:
@@ -173,15 +173,15 @@ async def _propose(
                 _cancelled(request, params)
                 return
             refused = proposal.refused()
-            if await session.take_back(proposal):
+            if await session.books.take_back(proposal):
                 pass  # the agent has not waited, and all is as the user has decided
             elif proposal.taken():
                 label = f"{session.agent.name} edits {path.name}"
-                async with session.in_order(path):
+                async with session.in_order.at(path):
                     outcome = await session.files.write(
                         path, proposal.text(), seen=proposal.old, label=label, author=session.ledger
                     )
-                    await session.approved(path, outcome)
+                    await session.books.approved(path, outcome)
             if refused:
                 request.error(
                     wire.INTERNAL_ERROR,

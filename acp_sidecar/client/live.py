@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from weakref import WeakValueDictionary
 
-from acp_sidecar.acp import wire
 from acp_sidecar.acp.model import (
     ActionRequired,
     CompactionSummaryChunk,
@@ -32,28 +29,31 @@ from acp_sidecar.acp.model import (
     TurnEnded,
     TurnStarted,
 )
-from acp_sidecar.agents.connection import IncomingRequest
-from acp_sidecar.client import news, saving
 from acp_sidecar.client.agents import Agent
+from acp_sidecar.client.answers import Answers
 from acp_sidecar.client.bookkeeping import Bookkeeping
-from acp_sidecar.client.cutoff import NOTHING_LEFT, CutOff, Left, Unsent, in_words, shows
+from acp_sidecar.client.books import Books
+from acp_sidecar.client.cutoff import NOTHING_LEFT
 from acp_sidecar.client.jobs import Jobs
+from acp_sidecar.client.news import News
+from acp_sidecar.client.order import Order
 from acp_sidecar.client.peculiar import meant
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
+from acp_sidecar.client.saving import Saving
 from acp_sidecar.client.settings_news import SettingsNews
-from acp_sidecar.client.summary import Sight
+from acp_sidecar.client.sight import Sight, look
+from acp_sidecar.client.silence import tell_where_nothing_was_said
 from acp_sidecar.client.terminals import Terminals
 from acp_sidecar.client.turns import Prompt, Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
-from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.ledger import Ledger
-from acp_sidecar.workspace.proposal import Proposal
-from acp_sidecar.workspace.roots import PathRefused, Roots
+from acp_sidecar.workspace.roots import Roots
 from acp_sidecar.workspace.seen import Seen
 
 if TYPE_CHECKING:
@@ -66,8 +66,6 @@ if TYPE_CHECKING:
 OpenedWith: TypeAlias = tuple[Sequence[str], Sequence[Mapping[str, Any]]]
 """The additional directories and the MCP servers of a session."""
 _TITLE_SECONDS: Final = 1.0
-_LATE_WORDS_SECONDS: Final = 1.0
-"""Some agents answer the prompt first and say what they have to say just after."""
 _LABEL: Final = 80
 """Characters of a prompt that name its checkpoint."""
 _HISTORY: Final = (
@@ -118,13 +116,13 @@ class LiveSession:
         self.settings = settings
         self.seen = Seen()
         self.settings_news = SettingsNews()
-        self._saving_offered_in: int | None = None
-        self._choices: set[asyncio.Future[str | None]] = set()
-        """Questions of our own that wait for the user."""
-        self._in_order: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
-        self._proposing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self.saving = Saving(self)
+        self.in_order = Order()
+        """Held while the agent reads or writes a file: one after the other, as they came."""
+        self.proposing = Order()
+        """Held while a write of a file waits for the user, and the next one for that."""
         self.tasks = Tasks(spawn)
-        self.answers = Tasks(spawn)
+        self.answers = Answers(spawn)
         self.turns = Turns(self)
         self.ended = False
         self.loading = False
@@ -152,13 +150,12 @@ class LiveSession:
         self._permissions = permissions
         self._elicitations = elicitations
         self._logins = logins
-        self._books = (
-            None
+        self.books = (
+            Books()
             if ledger is None
             else Bookkeeping(self, files, ledger, survey=settings.review_unannounced)
         )
-        self._untold: list[str] = []
-        """What there is to tell the agent, and was not at the last prompt."""
+        self._news = News(ledger if settings.report_reverts else None, roots.as_given)
 
     @property
     def agent_name(self) -> str:
@@ -196,8 +193,8 @@ class LiveSession:
         """Tell the editor, and note the files the changes speak of."""
         if not self.quiet:
             for change in changes:
-                if isinstance(change, ToolCallChanged) and self._books is not None:
-                    self._books.note(change)
+                if isinstance(change, ToolCallChanged):
+                    self.books.note(change)
         if not self._title_due and any(isinstance(change, InfoChanged) for change in changes):
             self._title_due = True
             self.tasks.start(self._note_title(), name="note of a title")
@@ -267,119 +264,30 @@ class LiveSession:
         """Whether the user lets us do for the agent what ``request`` says."""
         return await self._permissions.consent(request, self.agent, self)
 
-    async def save_first(self, command: str) -> list[str]:
-        """A command is about to run: offer to save what it would not see, once a turn, where
-        the editor can save at all. The paths of what the user wanted saved and is not."""
-        if not self.editor.can_save or self._saving_offered_in == self.state.turn:
-            return []
-        unsaved = [
-            (self.roots.as_given(document.real), document.uri)
-            for document in self.files.unsaved(self.roots)
-            if document.real is not None
-        ]
-        if not unsaved or not self.takes_questions:
-            return []
-        self._saving_offered_in = self.state.turn
-        request_id = f"save-{self.state.session_id}-{self.state.turn}"
-        asked = saving.question(self, request_id, command, [path for path, _ in unsaved])
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._choices.add(answer)
-        self.editor.choose(asked, lambda option: _settle(answer, option))
-        try:
-            chosen = await answer
-        finally:
-            self._choices.discard(answer)
-            self.editor.withdraw(request_id)
-        if chosen != saving.SAVE.option_id:
-            return []
-        return [path for path, uri in unsaved if not await self.editor.save(uri)]
-
     def cancel_questions(self) -> None:
         """Answer ``cancelled`` to every request of this session that waits for the user."""
-        for answer in self._choices:
-            _settle(answer, None)
+        self.saving.cancel()
         self.proposals.cancel()
         self._permissions.cancel(lambda agent, session: session is self)
         self._elicitations.cancel(lambda agent, session: session is self)
 
-    def answer_with(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
-        """Answer a request of the agent's in a task of this session's."""
-        task = self.answers.start(
-            work,
-            name=f"answer to {request.method}",
-            failed=lambda error: _internal_error(request, error),
-        )
-        request.on_cancel(lambda: _cancel(task))
-        task.add_done_callback(lambda done: _cancelled_answer(request, done))
-
     # --- files ------------------------------------------------------------------------
-
-    def in_order(self, path: Path) -> asyncio.Lock:
-        """Held while the agent reads or writes a file: one after the other, as they came."""
-        return _lock(self._in_order, path)
-
-    def proposing(self, path: Path) -> asyncio.Lock:
-        """Held while a write of a file waits for the user, and the next one for that."""
-        return _lock(self._proposing, path)
 
     def look(self, path: str) -> Sight:
         """What is at a path the agent named, for a question's text."""
-        try:
-            real = self.roots.resolve(path, relative_to=self.state.cwd, must="new")
-        except PathRefused as refused:
-            if refused.reason == "outside":
-                there = os.path.lexists(os.path.join(self.state.cwd, path))  # noqa: PTH118
-                return Sight(exists=there, inside=False)
-            if refused.reason in ("directory", "special"):
-                return Sight(exists=True, regular=False)
-            unknown = refused.reason == "permission"
-            return Sight(None if unknown else False, inside=refused.reason != "invalid")
-        return Sight(exists=real.exists(), text=self.files.glance(real))
-
-    def touch(self, path: str) -> Path | None:
-        """Remember what a file says before the agent changes it, at its first mention. Its
-        path, where it is reviewed."""
-        return self._books.touch(path) if self._books is not None else None
-
-    def wrote(self, path: Path, outcome: WriteOutcome) -> None:
-        """The agent's write through us is in the file."""
-        if self._books is not None:
-            self._books.wrote(path, outcome)
-
-    async def approved(self, path: Path, outcome: WriteOutcome) -> None:
-        """What the user took of the agent's write is in the file."""
-        if self._books is not None:
-            await self._books.approved(path, outcome)
-
-    async def take_back(self, proposal: Proposal) -> bool:
-        """All of a write was decided. Where the agent has written it without waiting for
-        that, make it as decided; whether that was so. Later it is looked at again."""
-        return self._books is not None and await self._books.take_back(proposal)
-
-    def command_began(self, terminal_id: str) -> None:
-        """A command of the agent's begins to run here."""
-        if self._books is not None:
-            self._books.command_began(terminal_id)
-
-    def command_ended(self, terminal_id: str) -> None:
-        """That command has ended: look again at the files."""
-        if self._books is not None:
-            self._books.command_ended(terminal_id)
+        return look(path, self.state.cwd, self.roots, self.files)
 
     async def look_again(self, path: Path) -> None:
         """Look at a file again, of which the user has just been seen to change something."""
-        if self._books is not None:
-            await self._books.look_again(path)
+        await self.books.look_again(path)
 
     def review_soon(self) -> None:
         """Look again at what waits for review, once, however often this is called."""
-        if self._books is not None:
-            self._books.review_soon()
+        self.books.review_soon()
 
     async def find_unannounced(self) -> None:
         """Look for files that have been changed without a word, where that is due."""
-        if self._books is not None:
-            await self._books.find_unannounced()
+        await self.books.find_unannounced()
 
     # --- turns ------------------------------------------------------------------------
 
@@ -388,15 +296,9 @@ class LiveSession:
         """Whether the agent is at work."""
         return self.turns.running is not None
 
-    def look_ahead(self) -> None:
-        """The session is open, and will soon be prompted."""
-        if self._books is not None:
-            self._books.look_ahead()
-
     async def look_at_folders(self) -> None:
         """A prompt is about to go out: see what is there before the agent is at work."""
-        if self._books is not None:
-            await self._books.look_at_folders()
+        await self.books.look_at_folders()
 
     def prepare_turn(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
         """A prompt goes out: what files say now is what the agent's changes start from.
@@ -404,38 +306,19 @@ class LiveSession:
         What the agent is to be told before the user's words.
         """
         self.quiet = False
-        if self._books is None:
-            return ()
-        told = self._news_before(prompt)
+        told = self._news.before(prompt.text, embedded=self.agent.info.prompt_embedded_context)
         label = prompt.text.strip().partition("\n")[0][:_LABEL]
-        self._books.begin_turn(time=time.time(), label=label)
+        self.books.begin_turn(time=time.time(), label=label)
         return told
-
-    def _news_before(self, prompt: Prompt) -> tuple[ContentBlock, ...]:
-        if self.ledger is None or not self.settings.report_reverts:
-            return ()
-        fresh = self.ledger.news_for_agent()
-        if fresh:
-            self._untold.append(news.in_words(fresh, self.roots.as_given))
-        # Agents know a command by how the prompt begins: that is told the next time.
-        if not self._untold or prompt.text.lstrip().startswith("/"):
-            return ()
-        said, self._untold = "\n\n".join(self._untold), []
-        return (news.block(said, embedded=self.agent.info.prompt_embedded_context),)
 
     def turn_over(self, prompt: Prompt, ended: TurnEnded | None) -> None:
         """A turn ended: look at the files once more, and say so where nothing came back."""
         self._elicitations.cancel(lambda agent, session: session is self)
         self._used(self)
         self._moved(self)
-        if self._books is not None:
-            self._books.end_turn()
-        if ended is None or prompt.cancelled or prompt.number is None:
-            return
-        if not self.state.said_anything(prompt.number):
-            self.tasks.start(
-                self._tell_of_silence(prompt.number, ended), name="watch for late words"
-            )
+        self.books.end_turn()
+        if ended is not None and not prompt.cancelled and prompt.number is not None:
+            tell_where_nothing_was_said(self, prompt.number, ended)
 
     def queue_changed(self) -> None:
         """The prompts that wait are others now."""
@@ -445,57 +328,6 @@ class LiveSession:
     def turn_moved(self) -> None:
         """The prompt that runs has gone out, or is to be cancelled."""
         self._moved(self)
-
-    def cut_off(self) -> CutOff:
-        """What would be left if everything ended now."""
-        running = self.turns.running
-        waiting = tuple(Unsent(each.text, each.attached) for each in self.turns.waiting)
-        if running is None or running.cancelled:
-            return CutOff(waiting=waiting)
-        prompt = Unsent(running.text, running.attached)
-        before = [
-            message
-            for message in self.state.messages
-            if message.role == "user" and message.turn != running.number
-        ]
-        alike = sum(shows(message, prompt) for message in before)
-        return CutOff(prompt, running.number is not None, alike, waiting)
-
-    def take_up(self, cut_off: CutOff) -> None:
-        """The session was cut off and is open again, with as much history as it gets: see
-        what of the user's has to be handed out, and tell so."""
-        running, unsent = cut_off.running, cut_off.unsent
-        if running is not None and cut_off.sent:
-            said = [message for message in self.state.messages if message.role == "user"]
-            count = sum(shows(message, running) for message in said)
-            if count <= cut_off.alike or not shows(said[-1], running):
-                unsent = (running, *unsent)
-        self.left = Left(running is not None, unsent)
-        title, description = in_words(cut_off, unsent)
-        self.publish(self.state.apply(Notice("warning", title, description), replay=True))
-        self.editor.tell("info", f"{title} {description or ''}".rstrip())
-
-    def tell_where_nothing_came(self) -> None:
-        """The session was loaded: say so where there is no history, in a moment."""
-        self.tasks.start(self._tell_of_no_history(), name="watch for a late history")
-
-    async def _tell_of_no_history(self) -> None:
-        await asyncio.sleep(_LATE_WORDS_SECONDS)
-        if not self.state.entries and self.turns.running is None and not self.ended:
-            self.editor.tell(
-                "info",
-                f"{self.agent_name} has opened the session again without any history. It may not "
-                "know it any more; acp.session.new opens a new one.",
-            )
-
-    async def _tell_of_silence(self, turn: int, ended: TurnEnded) -> None:
-        await asyncio.sleep(_LATE_WORDS_SECONDS)
-        if not self.state.said_anything(turn):
-            self.editor.tell(
-                "warning",
-                f"{self.agent.name} ended the turn ({ended.stop_reason}) without a word. The "
-                "session may be lost; acp.session.new opens a new one.",
-            )
 
     def put_away(self) -> None:
         """Nobody reviews this session any more; its checkpoints stay."""
@@ -533,28 +365,3 @@ class LiveSession:
         if not reason:
             self.tasks.cancel()
         self.answers.cancel()
-
-
-def _lock(locks: WeakValueDictionary[Path, asyncio.Lock], path: Path) -> asyncio.Lock:
-    lock = locks.get(path)
-    if lock is None:
-        lock = locks[path] = asyncio.Lock()
-    return lock
-
-
-def _settle(answer: asyncio.Future[str | None], option: str | None) -> None:
-    if not answer.done():
-        answer.set_result(option)
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-
-
-def _internal_error(request: IncomingRequest, error: Exception) -> None:
-    request.error(wire.INTERNAL_ERROR, f"{request.method} failed here: {error}")
-
-
-def _cancelled_answer(request: IncomingRequest, task: asyncio.Task[None]) -> None:
-    if task.cancelled():
-        request.error(wire.REQUEST_CANCELLED, f"{request.method} was cancelled")

@@ -155,20 +155,20 @@ class Routes:
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
             result = agent.wire.read_text_file_result
-            session.answer_with(files.read(session, request, params, result), request)
+            session.answers.give(files.read(session, request, params, result), request)
 
     def _write_text_file(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.write_text_file(request.params)
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
             result = agent.wire.write_text_file_result
-            session.answer_with(files.write(session, request, params, result), request)
+            session.answers.give(files.write(session, request, params, result), request)
 
     def _create_terminal(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.create_terminal(request.params)
         session = self._session_of(agent, request, params.agent_session_id)
         if session is not None:
-            session.answer_with(session.terminals.create(request, params), request)
+            session.answers.give(session.terminals.create(request, params), request)
 
     def _terminal_output(self, agent: Agent, request: IncomingRequest) -> None:
         params = agent.wire.terminal_request(request.params)

@@ -20,12 +20,38 @@ from acp_sidecar.workspace.positions import content_length, split_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_sidecar.workspace.ledger import Ledger
     from acp_sidecar.workspace.news import Edited, NewsForAgent, Reverted
 
 URI: Final = "acp-sidecar:///review"
 _MOST: Final = 16_000
 _MOST_OF_ONE: Final = 2_000
 _INTRODUCTION: Final = "From the editor, not from the user. Since your last turn:"
+
+
+class News:
+    """What is told to the agent of one session before the user's next words."""
+
+    def __init__(self, ledger: Ledger | None, spelled: Callable[[Path], str]) -> None:
+        """Without a ledger nothing is told. ``spelled``: how a path is called."""
+        self._ledger = ledger
+        self._spelled = spelled
+        self._untold: list[str] = []
+        """What there was to tell, and was not at the last prompt."""
+
+    def before(self, text: str, *, embedded: bool) -> tuple[ContentBlock, ...]:
+        """What goes before a prompt of this text; ``embedded`` where the agent takes embedded
+        context."""
+        if self._ledger is None:
+            return ()
+        fresh = self._ledger.news_for_agent()
+        if fresh:
+            self._untold.append(in_words(fresh, self._spelled))
+        # Agents know a command by how the prompt begins: that is told the next time.
+        if not self._untold or text.lstrip().startswith("/"):
+            return ()
+        said, self._untold = "\n\n".join(self._untold), []
+        return (block(said, embedded=embedded),)
 
 
 def in_words(news: NewsForAgent, spelled: Callable[[Path], str]) -> str:

@@ -16,14 +16,16 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
-from acp_sidecar.client.cutoff import CutOff, CutOffs
+from acp_sidecar.client.cutoff import CutOff, take_up
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused, Restoring
+from acp_sidecar.client.silence import tell_where_nothing_came
 from acp_sidecar.client.tool_server import ToolServer
+from acp_sidecar.client.unfinished import CutOffs
 from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
@@ -220,7 +222,7 @@ class Opening:
             # What an earlier sidecar has left for review.
             session.review_soon()
             if cut_off is not None:
-                session.take_up(cut_off)
+                take_up(session, cut_off)
                 self._cut_offs.forget((running.name, agent_session_id))
             if session.untouched:
                 return session  # no conversation is missed in it
@@ -231,7 +233,7 @@ class Opening:
                     "said: the conversation so far is not shown.",
                 )
             elif how == "load":
-                session.tell_where_nothing_came()
+                tell_where_nothing_came(session)
             return session
 
     @contextlib.asynccontextmanager

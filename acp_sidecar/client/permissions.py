@@ -16,7 +16,7 @@ from attrs import define
 from acp_sidecar.acp.model import PermissionOption, PermissionRequest
 from acp_sidecar.client.ports import Editor, Refused
 from acp_sidecar.client.question import Question, question
-from acp_sidecar.client.summary import Sight
+from acp_sidecar.client.sight import Sight
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest

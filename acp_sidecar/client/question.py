@@ -29,7 +29,8 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.client.choices import Choice, choices, refusable
 from acp_sidecar.client.excerpt import excerpt, says_the_same
-from acp_sidecar.client.summary import ChangeSummary, Sight, summarise
+from acp_sidecar.client.sight import Sight
+from acp_sidecar.client.summary import ChangeSummary, summarise
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.commandline import command_field, command_of
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -10,13 +11,64 @@ from acp_sidecar.client.question import Question
 from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
+    from acp_sidecar.client.live import LiveSession
     from acp_sidecar.client.ports import SessionView
 
 _AS_IT_IS: Final = Choice("as-it-is", "Run without", None, "Run without")
-SAVE: Final = Choice("save", "Save and run", None, "Save and run")
+_SAVE: Final = Choice("save", "Save and run", None, "Save and run")
 
 
-def question(session: SessionView, request_id: str, command: str, names: Sequence[str]) -> Question:
+class Saving:
+    """Offers to save, once a turn, where the editor can save at all."""
+
+    def __init__(self, session: LiveSession) -> None:
+        self._session = session
+        self._offered_in: int | None = None
+        self._waiting: set[asyncio.Future[str | None]] = set()
+
+    async def offer(self, command: str) -> list[str]:
+        """A command is about to run: offer to save what it would not see. The paths of what the
+        user wanted saved and is not."""
+        session = self._session
+        turn, editor = session.state.turn, session.editor
+        if not editor.can_save or self._offered_in == turn:
+            return []
+        unsaved = [
+            (session.roots.as_given(document.real), document.uri)
+            for document in session.files.unsaved(session.roots)
+            if document.real is not None
+        ]
+        if not unsaved or not session.takes_questions:
+            return []
+        self._offered_in = turn
+        request_id = f"save-{session.state.session_id}-{turn}"
+        asked = _question(session, request_id, command, [path for path, _ in unsaved])
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(answer)
+        editor.choose(asked, lambda option: _settle(answer, option))
+        try:
+            chosen = await answer
+        finally:
+            self._waiting.discard(answer)
+            editor.withdraw(request_id)
+        if chosen != _SAVE.option_id:
+            return []
+        return [path for path, uri in unsaved if not await editor.save(uri)]
+
+    def cancel(self) -> None:
+        """Nothing is saved, and the command runs."""
+        for answer in self._waiting:
+            _settle(answer, None)
+
+
+def _settle(answer: asyncio.Future[str | None], option: str | None) -> None:
+    if not answer.done():
+        answer.set_result(option)
+
+
+def _question(
+    session: SessionView, request_id: str, command: str, names: Sequence[str]
+) -> Question:
     """Whether the files of these names are saved first. Without an answer they are not, and
     the command runs."""
     agent = visible(session.agent_name)
@@ -30,5 +82,5 @@ def question(session: SessionView, request_id: str, command: str, names: Sequenc
         facts=tuple(f"Unsaved: {visible(name)}" for name in names),
         command=command,
         paths=tuple(names),
-        choices=(_AS_IT_IS, SAVE),
+        choices=(_AS_IT_IS, _SAVE),
     )

@@ -20,7 +20,7 @@ from acp_sidecar.client import stopping
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
 from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
-from acp_sidecar.client.cutoff import CutOffs
+from acp_sidecar.client.cutoff import cut_off_now
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, restores
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
@@ -48,6 +48,7 @@ from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.roster import Ways
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.turns import Prompt
+from acp_sidecar.client.unfinished import CutOffs
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
@@ -255,7 +256,7 @@ class Sessions:
         session.publish(session.state.opened(opened))
         self._routes.attach(session)
         self._tools.attach(session)
-        session.look_ahead()
+        session.books.look_ahead()
         logger.info("session %s with %s in %s", state.session_id, agent.name, cwd)
         return session
 
@@ -266,7 +267,7 @@ class Sessions:
         """
         name = session.state.agent_session_id
         if name is not None and not self._stopping and restores(session.agent.info):
-            self._cut_offs.note((session.agent_name, name), session.cut_off())
+            self._cut_offs.note((session.agent_name, name), cut_off_now(session))
 
     # --- within a session -----------------------------------------------------------------
 

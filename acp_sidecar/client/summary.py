@@ -10,24 +10,10 @@ from collections.abc import Callable
 from attrs import frozen
 
 from acp_sidecar.acp.model import Diff
+from acp_sidecar.client.sight import Sight
 from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.textdiff import fit, hunks, same_text
-
-
-@frozen
-class Sight:
-    """What is at a path an agent named.
-
-    ``exists`` is None where that cannot be told. ``text`` is what a regular file says, as
-    far as that can be read; ``regular`` is false for a folder, a pipe, a device. ``inside``:
-    whether the path lies inside the session's roots.
-    """
-
-    exists: bool | None = False
-    text: str | None = None
-    inside: bool = True
-    regular: bool = True
 
 
 @frozen

@@ -44,7 +44,9 @@ from acp_sidecar.workspace.roots import PathRefused, walk
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.agents import Agent
+    from acp_sidecar.client.books import Books
     from acp_sidecar.client.ports import Editor
+    from acp_sidecar.client.saving import Saving
     from acp_sidecar.session.change import Change
     from acp_sidecar.session.state import Session
     from acp_sidecar.settings import Settings
@@ -87,17 +89,13 @@ class Running(Protocol):
 
     async def consent(self, request: PermissionRequest) -> bool: ...
 
-    async def save_first(self, command: str) -> list[str]:
-        """Offer to save what a command would not see; what was to be saved and is not."""
+    @property
+    def saving(self) -> Saving:
+        """Saves what a command would not see."""
 
-    def touch(self, path: str) -> object:
-        """Remember what a file says before the agent changes it."""
-
-    def command_began(self, terminal_id: str) -> None:
-        """Something runs that may change files."""
-
-    def command_ended(self, terminal_id: str) -> None:
-        """It may have changed files."""
+    @property
+    def books(self) -> Books:
+        """Where it is kept what a command does to files."""
 
 
 @define(eq=False)
@@ -142,7 +140,7 @@ class Terminals:
             return
         if not inside and not await self._allows(request, params, line, real):
             return
-        unsaved = await session.save_first(line)
+        unsaved = await session.saving.offer(line)
         # Looked at only now: the user may have cancelled while it was asked.
         if not session.takes_writes:
             text = "The user cancelled this turn: nothing was run."
@@ -292,14 +290,14 @@ class Terminals:
                 environ=self._environ(),
             )
             self._note_files(params, real)
-            session.command_began(terminal_id)
+            session.books.command_began(terminal_id)
             job = start(
                 command,
                 on_output=lambda data: self._wrote(terminal_id, data),
                 on_exit=lambda exit_: self._ended(entry, exit_),
             )
         except CannotStart as problem:
-            session.command_ended(terminal_id)
+            session.books.command_ended(terminal_id)
             missing = isinstance(problem, ProgramNotFound)
             code = wire.RESOURCE_NOT_FOUND if missing else wire.INTERNAL_ERROR
             data = {"command": params.command, "cwd": given}
@@ -337,7 +335,7 @@ class Terminals:
             path = cwd / word
             try:
                 if path.is_file():
-                    self._session.touch(str(path))
+                    self._session.books.touch(str(path))
             except (OSError, ValueError):
                 continue
 
@@ -350,7 +348,7 @@ class Terminals:
         waiting, entry.waiting = entry.waiting, []
         for request in waiting:
             self._tell_exit(request, exit_)
-        self._session.command_ended(entry.terminal_id)
+        self._session.books.command_ended(entry.terminal_id)
 
     def _publish(self, changes: Sequence[Change]) -> None:
         # Of a session that was closed nobody wants to hear any more.

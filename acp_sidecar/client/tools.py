@@ -48,7 +48,7 @@ def answer(session: LiveSession, request: IncomingRequest) -> None:
             wire.INVALID_REQUEST, "This session has ended: its editor tools work no more."
         )
     else:
-        session.answer_with(_answered(session, request, tool), request)
+        session.answers.give(_answered(session, request, tool), request)
 
 
 async def _answered(session: LiveSession, request: IncomingRequest, tool: Tool) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from acp_sidecar.acp.model import TextContent
-from acp_sidecar.client import cutoff as module
-from acp_sidecar.client.cutoff import CutOff, CutOffs, Unsent, in_words, shows
+from acp_sidecar.client import unfinished as module
+from acp_sidecar.client.cutoff import CutOff, Unsent, in_words, shows
+from acp_sidecar.client.unfinished import CutOffs
 from acp_sidecar.session.message import Blocks, Message
 
 KEY = ("puppet", "S1")

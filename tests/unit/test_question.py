@@ -20,7 +20,8 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.client.choices import choices, contradicts
 from acp_sidecar.client.question import Fact, Question, question
-from acp_sidecar.client.summary import Sight, summarise
+from acp_sidecar.client.sight import Sight
+from acp_sidecar.client.summary import summarise
 from acp_sidecar.client.visible import likeness, visible
 
 ALLOW = PermissionOption("yes", "Allow", "allow_once")
