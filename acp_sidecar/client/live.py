@@ -39,6 +39,7 @@ from acp_sidecar.client.news import News
 from acp_sidecar.client.order import Order
 from acp_sidecar.client.peculiar import meant
 from acp_sidecar.client.permissions import Permissions
+from acp_sidecar.client.prompt import Prompt
 from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.saving import Saving
@@ -46,7 +47,7 @@ from acp_sidecar.client.settings_news import SettingsNews
 from acp_sidecar.client.sight import Sight, look
 from acp_sidecar.client.silence import tell_where_nothing_was_said
 from acp_sidecar.client.terminals import Terminals
-from acp_sidecar.client.turns import Prompt, Turns
+from acp_sidecar.client.turns import Turns
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session

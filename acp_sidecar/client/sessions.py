@@ -43,11 +43,11 @@ from acp_sidecar.client.ports import (
     Suggestion,
     Turn,
 )
+from acp_sidecar.client.prompt import Prompt
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.reviving import Reviving
 from acp_sidecar.client.roster import Ways
 from acp_sidecar.client.tool_server import ToolServer
-from acp_sidecar.client.turns import Prompt
 from acp_sidecar.client.unfinished import CutOffs
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.state import Session

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from acp_sidecar.acp.model import TurnEnded
     from acp_sidecar.client.live import LiveSession
+    from acp_sidecar.client.prompt import Prompt
+    from acp_sidecar.client.turns import Speaking
 
+_SILENCE_SECONDS: Final = 30
+"""After which a turn's progress says that nothing is heard of the agent."""
 _LATE_WORDS_SECONDS: Final = 1.0
 """Some agents answer the prompt first and say what they have to say just after."""
 
@@ -22,6 +26,20 @@ def tell_where_nothing_was_said(session: LiveSession, turn: int, ended: TurnEnde
     """A turn has ended: say so where the agent has said and done nothing in it."""
     if not session.state.said_anything(turn):
         session.tasks.start(_tell_of_silence(session, turn, ended), name="watch for late words")
+
+
+async def watch_silence(session: Speaking, prompt: Prompt) -> None:
+    """Say in the progress of a prompt's turn for how long nothing has been heard."""
+    heard, silent = session.heard, 0
+    while not prompt.cancelled:
+        await asyncio.sleep(_SILENCE_SECONDS)
+        if session.heard == heard and session.state.status == "running":
+            silent += _SILENCE_SECONDS
+            session.editor.turn_says(session, f"nothing heard for {silent} s")
+        elif silent:
+            silent = 0
+            session.editor.turn_says(session, "working")
+        heard = session.heard
 
 
 async def _tell_of_no_history(session: LiveSession) -> None:

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from acp_sidecar.acp import wire
 from acp_sidecar.acp.decoding import DecodeError
@@ -28,10 +28,12 @@ from acp_sidecar.acp.model import (
     TurnStarted,
 )
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client.agents import LoginNeeded, explained
-from acp_sidecar.client.offering import RESTART, ignored_cancel
+from acp_sidecar.client.agents import explained
+from acp_sidecar.client.failure import Failure, ending, refused
 from acp_sidecar.client.ports import Editor, Refused, SessionView
-from acp_sidecar.client.visible import visible
+from acp_sidecar.client.prompt import Prompt, not_awaited
+from acp_sidecar.client.silence import watch_silence
+from acp_sidecar.client.unconfirmed import Unconfirmed
 
 if TYPE_CHECKING:
     from acp_sidecar.client.agents import Agent
@@ -41,25 +43,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SILENCE_SECONDS: Final = 30
-"""After which a turn's progress says that nothing is heard of the agent."""
 _SETTLE_SECONDS: Final = 30
 """How long a turn's end waits for file answers that the agent asked for before it ended."""
-
-
-class TurnFailed(Refused):
-    """The turn ended without a stop reason; the message says why and what to do."""
-
-
-@frozen
-class _Failure:
-    """What has become of a turn that failed, and what is said of why."""
-
-    what: str
-    why: str | None = None
-
-    def __str__(self) -> str:
-        return self.what if self.why is None else f"{self.what}: {self.why}"
 
 
 class Speaking(SessionView, Protocol):
@@ -114,55 +99,13 @@ class Speaking(SessionView, Protocol):
         """A turn has ended; ``ended`` is None where it failed."""
 
 
-@define(eq=False)
-class Prompt:
-    """What the user sent, from the queue to the end of its turn.
-
-    ``ended`` resolves to the stop reason, or raises :class:`TurnFailed`.
-    """
-
-    turn_id: str
-    blocks: tuple[ContentBlock, ...]
-    ended: asyncio.Future[str]
-    mentioned: tuple[ContentBlock, ...] = ()
-    cancelled: bool = False
-    given_up: bool = False
-    """Whether its turn counts as over though the agent has not said so."""
-    offered: bool = False
-    """Whether the user is being asked to end the agent for it."""
-    number: int | None = None
-    tasks: list[asyncio.Task[None]] = field(factory=list)
-    taken: asyncio.Future[TurnEnded] | None = None
-    """The end of the turn, where the answer to the prompt is not yet that (v2)."""
-    worked: bool = False
-    """Whether the agent was at work since the prompt was sent."""
-    early: TurnEnded | None = None
-    """What the agent said of the end before it answered the prompt."""
-    login: asyncio.Task[bool] | None = None
-    """The login that the agent wants before it answers."""
-
-    @property
-    def text(self) -> str:
-        """The prompt's text blocks, joined by lines."""
-        return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
-
-    @property
-    def attached(self) -> tuple[ContentBlock, ...]:
-        """What the user gave beside the text, without what the text mentions."""
-        mentioned = {id(block) for block in self.mentioned}
-        return tuple(
-            block
-            for block in self.blocks
-            if not isinstance(block, TextContent) and id(block) not in mentioned
-        )
-
-
 class Turns:
     """The queue of a session and the turn that runs."""
 
     def __init__(self, session: Speaking) -> None:
         self._session = session
         self._ids = itertools.count(1)
+        self._unconfirmed = Unconfirmed(session, lambda prompt: self.running is prompt)
         self._waiting: list[Prompt] = []
         self.running: Prompt | None = None
         self.last_was_cancelled = False
@@ -183,7 +126,7 @@ class Turns:
         turn_id = f"{self._session.state.session_id}/turn-{next(self._ids)}"
         prompt = Prompt(turn_id, blocks, loop.create_future(), mentioned)
         # Nobody may be waiting (wait: false): a failure is told to the user all the same.
-        prompt.ended.add_done_callback(_retrieve)
+        not_awaited(prompt.ended)
         self._waiting.append(prompt)
         if self.running is None:
             self._next()
@@ -227,14 +170,14 @@ class Turns:
             self._session.cancel_questions()
             return
         if prompt.given_up:
-            self._offer_restart(prompt)
+            self._unconfirmed.offer_restart(prompt)
         if prompt.cancelled:
             return
         if prompt is not self.running:
             if prompt in self._waiting:
                 self._waiting.remove(prompt)
                 prompt.cancelled = True
-                _resolve(prompt, "cancelled")
+                prompt.resolve("cancelled")
                 self._session.queue_changed()
             return
         prompt.cancelled = True
@@ -250,7 +193,7 @@ class Turns:
         session.cancel_questions()
         session.publish(session.state.cancel_turn())
         prompt.tasks.append(
-            session.tasks.start(self._watch_cancel(prompt), name="watch over a cancelled turn")
+            session.tasks.start(self._unconfirmed.watch(prompt), name="watch over a cancelled turn")
         )
 
     def agent_is(self, event: TurnStarted | ActionRequired | TurnEnded) -> None:
@@ -280,14 +223,14 @@ class Turns:
         if prompt.taken is not None and not prompt.taken.done():
             prompt.taken.set_result(event)
             if not self._session.answers.busy:
-                self._finish(prompt, *_ending(self._session.agent, event))
+                self._finish(prompt, *ending(self._session.agent, event))
 
     def _taken(self, prompt: Prompt, accepted: PromptAccepted) -> None:
         """The answer says that the prompt is in the conversation; its end is still to come."""
         if prompt.taken is not None or self.running is not prompt:
             return
         prompt.taken = asyncio.get_running_loop().create_future()
-        prompt.taken.add_done_callback(_retrieve)
+        not_awaited(prompt.taken)
         self._session.state.prompt_accepted(accepted.message_id)
         if prompt.early is not None:
             self._idle(prompt, prompt.early)
@@ -298,13 +241,13 @@ class Turns:
         for prompt in waiting:
             if reason is None:
                 prompt.cancelled = True
-                _resolve(prompt, "cancelled")
+                prompt.resolve("cancelled")
             else:
-                _reject(prompt, reason)
+                prompt.fail(reason)
         if reason is None and self.running is not None:
             self.running.cancelled = True
             # Its task may never take a first step.
-            _resolve(self.running, "cancelled")
+            self.running.resolve("cancelled")
         if waiting:
             self._session.queue_changed()
 
@@ -319,9 +262,7 @@ class Turns:
         session.tasks.start(
             self._run(prompt),
             name="prompt turn",
-            failed=lambda error: self._finish(
-                prompt, None, _Failure("The turn failed", str(error))
-            ),
+            failed=lambda error: self._finish(prompt, None, Failure("The turn failed", str(error))),
         )
         session.queue_changed()
 
@@ -339,12 +280,12 @@ class Turns:
         logger.info("%s: turn %d begins", session.agent_name, prompt.number)
         session.editor.turn_began(session)
         prompt.tasks.append(
-            session.tasks.start(self._watch_silence(prompt), name="watch over a silent turn")
+            session.tasks.start(watch_silence(session, prompt), name="watch over a silent turn")
         )
         blocks = (*told, *prompt.blocks)
         params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
         ended: TurnEnded | None = None
-        failure: _Failure | None = None
+        failure: Failure | None = None
 
         def over(result: Json) -> None:
             # What comes right after the answer belongs to the turn no more.
@@ -362,18 +303,18 @@ class Turns:
                 self._taken(prompt, answer)
                 answer = await prompt.taken if prompt.taken is not None else TurnEnded(None)
             await session.answers.settle(_SETTLE_SECONDS)
-            ended, failure = _ending(agent, answer)
+            ended, failure = ending(agent, answer)
         except AgentError as error:
-            failure = _refused(agent, error)
+            failure = refused(agent, error)
         except (AgentGone, Refused) as error:
-            failure = _Failure(str(error))
+            failure = Failure(str(error))
             if isinstance(error, AgentGone) and not prompt.cancelled:
                 self.lost = prompt
         except DecodeError as error:
             what = f"{agent.name} ended the turn with an answer that cannot be read"
-            failure = _Failure(what, str(error))
+            failure = Failure(what, str(error))
         except asyncio.CancelledError:
-            self._finish(prompt, None, _Failure("The session was closed."))
+            self._finish(prompt, None, Failure("The session was closed."))
             raise
         self._finish(prompt, ended, failure)
 
@@ -407,7 +348,7 @@ class Turns:
                 return False
             raise
 
-    def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: _Failure | None) -> None:
+    def _finish(self, prompt: Prompt, ended: TurnEnded | None, failure: Failure | None) -> None:
         if self.running is not prompt:
             return  # it has ended already
         session = self._session
@@ -433,99 +374,14 @@ class Turns:
             session.editor.turn_ended(session)
         if failure is not None:
             session.editor.tell("error", str(failure))
-            _reject(prompt, str(failure))
+            prompt.fail(str(failure))
         else:
-            _resolve(prompt, ended.stop_reason if ended and ended.stop_reason else "end_turn")
+            prompt.resolve(ended.stop_reason if ended and ended.stop_reason else "end_turn")
         self._next()
 
-    def _note(self, failure: _Failure) -> None:
+    def _note(self, failure: Failure) -> None:
         """Keep in the conversation why nothing more has come: the message to the user goes by."""
         session = self._session
         changes = session.state.apply(Notice("error", failure.what, failure.why))
         # The user is told of it already.
         session.editor.changed(session, changes, replay=True)
-
-    async def _watch_silence(self, prompt: Prompt) -> None:
-        """Say in the turn's progress for how long nothing has been heard."""
-        session = self._session
-        heard, silent = session.heard, 0
-        while not prompt.cancelled:
-            await asyncio.sleep(_SILENCE_SECONDS)
-            if session.heard == heard and session.state.status == "running":
-                silent += _SILENCE_SECONDS
-                session.editor.turn_says(session, f"nothing heard for {silent} s")
-            elif silent:
-                silent = 0
-                session.editor.turn_says(session, "working")
-            heard = session.heard
-
-    async def _watch_cancel(self, prompt: Prompt) -> None:
-        """Give up waiting for an agent that does not confirm a cancel; offer to end it."""
-        session, loop = self._session, asyncio.get_running_loop()
-        timeout, began = session.settings.cancel_timeout, loop.time()
-        session.editor.turn_says(session, "cancelling")
-        while (left := began + timeout - loop.time()) > 0:
-            await asyncio.sleep(min(1.0, left))
-            waited = loop.time() - began
-            session.editor.turn_says(session, f"cancelling, not confirmed for {waited:.0f} s")
-        self._give_up(prompt, timeout)
-
-    def _give_up(self, prompt: Prompt, seconds: float) -> None:
-        """For the user the turn is over. Nothing else is sent as long as the agent's is not."""
-        session = self._session
-        prompt.given_up = True
-        session.publish(session.state.apply(TurnEnded("cancelled")))
-        session.editor.turn_ended(session)
-        logger.info("%s does not confirm a cancel", session.agent_name)
-        _resolve(prompt, "cancelled")
-        session.editor.tell(
-            "warning",
-            f"{session.agent_name} has not confirmed the cancel for {seconds:g} s; it may "
-            "still be working. The command acp.agent.restart ends it.",
-        )
-        self._offer_restart(prompt)
-
-    def _offer_restart(self, prompt: Prompt) -> None:
-        if not prompt.offered:
-            prompt.offered = True
-            asked = ignored_cancel(self._session, prompt.turn_id)
-            self._session.editor.offer(asked, lambda choice: self._answered(prompt, choice))
-
-    def _answered(self, prompt: Prompt, choice: str | None) -> None:
-        prompt.offered = False
-        if choice == RESTART and self.running is prompt:
-            agent = self._session.agent
-            self._session.tasks.start(agent.stop(), name=f"end of {agent.name}")
-
-
-def _ending(agent: Agent, ended: TurnEnded) -> tuple[TurnEnded, _Failure | None]:
-    """How a turn ended, and what to tell of it where something failed."""
-    if ended.stop_reason != "error":
-        return ended, None
-    said = visible(str(ended.error["message"])) if ended.error else "it does not say why"
-    return ended, _Failure(f"{agent.name} could not go on with the turn", said)
-
-
-def _refused(agent: Agent, error: AgentError) -> _Failure:
-    """What to tell of a prompt that was answered with an error, and what to do."""
-    if error.code == wire.AUTH_REQUIRED:
-        return _Failure(str(LoginNeeded(agent, error, "send the prompt again")))
-    said = explained(error)
-    if error.code == wire.RESOURCE_NOT_FOUND:
-        said = f"{said}. The session may be lost; acp.session.new opens a new one."
-    return _Failure(f"{agent.name} answered the prompt with an error", said)
-
-
-def _retrieve(ended: asyncio.Future[Any]) -> None:
-    if not ended.cancelled():
-        ended.exception()
-
-
-def _resolve(prompt: Prompt, stop_reason: str) -> None:
-    if not prompt.ended.done():
-        prompt.ended.set_result(stop_reason)
-
-
-def _reject(prompt: Prompt, reason: str) -> None:
-    if not prompt.ended.done():
-        prompt.ended.set_exception(TurnFailed(reason))
