@@ -1,4 +1,4 @@
-"""The agents a user can choose from, with those first that can be started now.
+"""The agents a user can choose from, in the order to show them.
 
 Looking for programs reads the disk and may ask a login shell, so it is done beside the loop,
 once for all who ask meanwhile, and for a bounded time.
@@ -50,12 +50,14 @@ class Roster:
         self._of: Settings | None = None
 
     async def rows(self, settings: Settings, logins: Mapping[str, Ways]) -> list[dict[str, Any]]:
-        """One row an agent: ``{name, source, command, default}``, and ``title``,
+        """One row an agent: ``{name, source, command, default, offered}``, and ``title``,
         ``description``, ``problem`` and ``login`` where there is something to say.
 
         ``logins`` are the ways to log in that running agents have named. ``command`` is the
-        program's absolute path, None where it cannot be started; ``problem`` says why. Those
-        without one come first, the default one before the others.
+        program's absolute path, None where it cannot be started; ``problem`` says why. The
+        default one comes first, then those without a problem. ``offered`` are those to choose
+        from for a session: also the default one with a problem, since the user wants that one,
+        and the try says how to get it.
         """
         try:
             async with asyncio.timeout(self._seconds):
@@ -71,7 +73,7 @@ class Roster:
             )
             for entry in known
         ]
-        return sorted(rows, key=lambda row: ("problem" in row, not row["default"], row["name"]))
+        return sorted(rows, key=lambda row: (not row["default"], "problem" in row, row["name"]))
 
     async def _found(self, settings: Settings) -> Found:
         """A search that goes on is joined: a disk that does not answer holds one thread, and
@@ -114,6 +116,7 @@ def _row(
     problem = _problem(entry, found)
     if problem is not None:
         row["problem"] = problem
+    row["offered"] = default or problem is None
     if ways:
         row["login"] = [
             {

@@ -128,6 +128,7 @@ async def test_the_agents_that_can_be_started_come_first(
             "source": "built-in",
             "command": str(found),
             "default": False,
+            "offered": True,
         }
         assert named["mine"]["command"] is None
         assert "/nowhere/mine" in named["mine"]["problem"]
@@ -136,6 +137,23 @@ async def test_the_agents_that_can_be_started_come_first(
         assert (fetched["title"], fetched["description"]) == ("Fetched One", "Fetches itself.")
         assert fetched["source"] == "registry"
         assert "registry.allow" in fetched["problem"]
+        assert [row["offered"] for row in rows] == able
+        await editor.close()
+
+
+async def test_the_default_agent_comes_first_and_is_offered_also_where_it_is_missing(
+    ws: Path, puppet: Puppet
+) -> None:
+    settings = {
+        "agents": {"puppet": puppet.setting, "wanted": {"command": "/nowhere/wanted"}},
+        "defaultAgent": "wanted",
+    }
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        rows = await editor.execute("acp.agent.list")
+        assert rows[0]["name"] == "wanted" and "/nowhere/wanted" in rows[0]["problem"]
+        offered = [row["name"] for row in rows if row["offered"]]
+        assert offered == ["wanted", "demo", "puppet"]
         await editor.close()
 
 

@@ -483,11 +483,13 @@ export interface EarlierSession {
   deletable: boolean;
 }
 
-/** A row of `acp.agent.list`: one with a `problem` cannot be started now. */
+/** A row of `acp.agent.list`: one with a `problem` cannot be started now. In the order to show them. */
 export interface ListedAgent {
   name: string;
   command: string | null;
   default: boolean;
+  /** Whether it belongs among the agents of a new session. */
+  offered: boolean;
   problem?: string | null;
   title?: string | null;
   description?: string | null;

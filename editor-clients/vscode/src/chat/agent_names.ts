@@ -35,11 +35,7 @@ export class ListedAgents implements AgentNames, Disposable {
       () => null,
     );
     if (listed) {
-      // The default one stays even where it cannot be started: the user wants that one, and the
-      // try says how to install it. Another one in its place would be a surprise.
-      const offered = listed.filter((agent) => agent.default || !agent.problem);
-      offered.sort((a, b) => Number(b.default) - Number(a.default));
-      this.#names = offered.map((agent) => agent.name);
+      this.#names = listed.filter(({ offered }) => offered).map(({ name }) => name);
       this.#changed.fire(undefined);
     }
   }

@@ -13,7 +13,7 @@ export interface SidecarStatus {
   readonly onDidChange: Event<unknown>;
 }
 
-/** The agents that can be started, the default first. */
+/** The agents to choose from for a session, the default first. */
 export interface AgentNames {
   names(): string[];
   readonly onDidChange: Event<unknown>;

@@ -9,8 +9,9 @@ import {
   workspace,
 } from 'vscode';
 
+import { lineAfter } from './lines.ts';
 import type { Seen } from './scrolling.ts';
-import { agentDoes, lineAfter } from './words.ts';
+import { agentDoes } from './words.ts';
 
 /** Where an agent is: `line` counts from 0, null where it named none. */
 export interface Mark {
