@@ -9,7 +9,7 @@ EXTENSION := editor-clients/vscode
 NODE_MODULES := $(EXTENSION)/node_modules/.package-lock.json
 NPM := cd $(EXTENSION) && PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
 
-.PHONY: demo test test-agents test-vscode vscode vscode-tools check unit bench format clean help
+.PHONY: demo test test-agents test-vscode vscode vscode-tools vscode-check vscode-parts check unit bench format clean help
 
 help:
 	@echo "make demo         watch an agent work in a real Neovim"
@@ -56,12 +56,18 @@ vscode: $(NODE_MODULES)
 vscode-tools: $(NODE_MODULES)
 	$(NPM) run install-vscode
 
+# What uses one processor goes beside what waits for pip; the browsers get both.
 test-vscode: vscode vscode-tools
-	$(NPM) run check
-	$(NPM) test
-	$(NPM) run test-environment
+	$(MAKE) --jobs=2 vscode-check vscode-parts
 	$(NPM) run test-webview
 	$(NPM) run test-vscode
+
+vscode-check: $(NODE_MODULES)
+	$(NPM) run check
+
+vscode-parts: $(NODE_MODULES)
+	$(NPM) test
+	$(NPM) run test-environment
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
