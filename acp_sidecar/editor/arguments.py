@@ -8,6 +8,7 @@ what the field must be.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
@@ -41,6 +42,14 @@ def flag(argument: Argument, name: str, default: bool) -> bool:
     raise _misfit(name, "true or false")
 
 
+def number(argument: Argument, name: str) -> int | None:
+    """A whole number."""
+    value = argument.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise _misfit(name, "a whole number")
+    return value
+
+
 def texts(argument: Argument, name: str) -> Sequence[str]:
     """A list of texts, empty where it is missing."""
     value = argument.get(name)
@@ -69,6 +78,18 @@ def text_map(argument: Argument, name: str) -> Mapping[str, str] | None:
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return value
     raise _misfit(name, "an object of texts")
+
+
+def session_id(argument: Argument) -> str | None:
+    """The id of the session that is meant, one of ours."""
+    return text(argument, "sessionId")
+
+
+def absolute_path(path: str) -> str:
+    """``path``, where it is one that is absolute; else it raises ``CommandError``."""
+    if not Path(path).is_absolute():
+        raise CommandError(f"{path!r} must be an absolute path.", INVALID_PARAMS)
+    return path
 
 
 def _misfit(name: str, what: str) -> CommandError:
