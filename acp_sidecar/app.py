@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acp_sidecar import __version__
-from acp_sidecar import settings as settings_module
+from acp_sidecar import __version__, folders
 from acp_sidecar.acp.model import Notice
 from acp_sidecar.agents import registries
 from acp_sidecar.agents.catalog import AgentEntry, catalog
@@ -29,6 +27,8 @@ from acp_sidecar.client.ports import (
 )
 from acp_sidecar.client.roster import Roster
 from acp_sidecar.client.sessions import Sessions
+from acp_sidecar.configuration import REGISTRATION as CONFIGURATION
+from acp_sidecar.configuration import Configuration
 from acp_sidecar.editor import commands
 from acp_sidecar.editor.capabilities import ClientFeatures
 from acp_sidecar.editor.completion import REGISTRATION as COMPLETION
@@ -42,8 +42,9 @@ from acp_sidecar.editor.lenses import CAPABILITIES as LENSES
 from acp_sidecar.editor.lenses import Lenses
 from acp_sidecar.editor.login import LoginPlaces
 from acp_sidecar.editor.messages import Messages
+from acp_sidecar.editor.mirroring import Mirroring
 from acp_sidecar.editor.pages import Pages
-from acp_sidecar.editor.progress import Progress, Report
+from acp_sidecar.editor.progress import Progress
 from acp_sidecar.editor.proposing import Proposing
 from acp_sidecar.editor.renaming import CAPABILITY as RENAMES
 from acp_sidecar.editor.renaming import Renaming
@@ -54,19 +55,19 @@ from acp_sidecar.editor.server import (
     ClientError,
     ClientGone,
     CommandError,
-    ContentChange,
     SidecarServer,
 )
 from acp_sidecar.editor.terminals import Terminals
 from acp_sidecar.editor.transcript import Transcript
+from acp_sidecar.editor.turns import Turns
 from acp_sidecar.editor.watching import REGISTRATION as WATCHED_FILES
 from acp_sidecar.editor.watching import Watching
-from acp_sidecar.session.change import Change, NoticeAdded, ToolCallChanged
+from acp_sidecar.session.change import Change, NoticeAdded
 from acp_sidecar.settings import Problem, Settings
 from acp_sidecar.tasks import Tasks
-from acp_sidecar.workspace.documents import Documents, Habits, TextChange
+from acp_sidecar.workspace.documents import Documents, Habits
 from acp_sidecar.workspace.files import Files
-from acp_sidecar.workspace.positions import Encoding, Position, Range
+from acp_sidecar.workspace.positions import Encoding
 from acp_sidecar.workspace.uris import uri_to_path
 
 if TYPE_CHECKING:
@@ -77,11 +78,6 @@ logger = logging.getLogger(__name__)
 
 _NOTICES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 _ANSWER_SECONDS: Final = 30
-_CONFIGURATION: Final[Mapping[str, Any]] = {
-    "id": "acp-configuration",
-    "method": "workspace/didChangeConfiguration",
-    "registerOptions": {"section": "acp"},
-}
 
 
 class App:
@@ -95,10 +91,8 @@ class App:
         self, server: SidecarServer, settings: Settings, recorder: Recorder | None = None
     ) -> None:
         self._server = server
-        self._file_settings = settings
-        self._user_settings = settings
-        self._workspace_values: Any = None
-        self.settings = settings
+        self._messages = Messages(server)
+        self._configuration = Configuration(settings, self._ask, self.tell, self._follow_setting)
         self._recorder = recorder
         self.features = ClientFeatures()
         self._tasks = Tasks(server.spawn)
@@ -113,9 +107,9 @@ class App:
             lambda: self.settings,
             server.spawn,
             self._recording,
-            _ledgers(self.files),
-            _index(),
-            _unfinished(),
+            Ledgers(self.files, folders.baselines(), folders.checkpoints()),
+            SessionIndex(folders.sessions()),
+            folders.unfinished(),
         )
         self._lenses = Lenses(
             server,
@@ -127,9 +121,19 @@ class App:
             self._tasks,
         )
         self._roster = Roster(_known_agents, Finder(), self._tell_of_registry)
-        self._reports: dict[str, Report] = {}
-        self._messages = Messages(server)
+        self._mirroring = Mirroring(
+            self.documents,
+            self.files,
+            self.sessions.sessions,
+            lambda: self._follow.watches and not self.features.user_edits,
+            lambda: self._follow.user_acted(),
+        )
         self._listen()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self._configuration.now
 
     def _surfaces(self) -> None:
         """Make what depends on the editor's capabilities."""
@@ -138,6 +142,7 @@ class App:
         self._transcript = Transcript(server, wanted=features.transcript)
         self._terminals = Terminals(server, wanted=features.terminals)
         self._progress = Progress(server, self._tasks, supported=features.progress)
+        self._turns = Turns(self._progress, self.sessions.cancel)
         self._dialogs = Dialogs(
             server,
             lambda: self.sessions,
@@ -191,17 +196,17 @@ class App:
         server.on_initialized = self._initialized
         server.on_stop = self.sessions.stop
         server.on_open = self.documents.open
-        server.on_change = self._document_changed
-        server.on_save = self._document_saved
+        server.on_change = self._mirroring.changed
+        server.on_save = self._mirroring.saved
         server.on_close = self.documents.close
         server.on_watched_files = Watching(self.sessions.sessions).happened
-        server.on_configuration = self._configuration_changed
+        server.on_configuration = self._configuration.changed
         renaming = Renaming(self.sessions.sessions)
         server.handle("workspace/willRenameFiles", renaming.will)
         server.handle("workspace/didRenameFiles", renaming.did)
         server.announce(RENAMES)
         server.handle("acp/userActivity", self._user_acted)
-        server.handle("acp/userSettings", self._user_settings_changed, none_apart=True)
+        server.handle("acp/userSettings", self._configuration.user_changed, none_apart=True)
         server.handle("acp/transcript/snapshot", self._snapshot)
         server.handle(
             "window/workDoneProgress/cancel", lambda params: self._progress.cancelled(params)
@@ -223,59 +228,23 @@ class App:
         self.documents.set_habits(
             Habits.of(self.features.client_name, reloads=self.features.reloads)
         )
-        self._take_settings(params.get("initializationOptions"), user=True)
+        self._configuration.begin(
+            params.get("initializationOptions"), pulled=self.features.configuration
+        )
         self._surfaces()
         if not self.features.permission:
             self._tasks.start(self._dialogs.run(), name="dialogs")
 
     async def _initialized(self) -> None:
         wanted = (
-            (self.features.configuration_registration, _CONFIGURATION),
+            (self.features.configuration_registration, CONFIGURATION),
             (self.features.watched_files, WATCHED_FILES),
             (self.features.completion_registration, COMPLETION),
         )
         registrations = [registration for able, registration in wanted if able]
         if registrations:
             await self._ask("client/registerCapability", {"registrations": registrations})
-        await self._pull_configuration()
-
-    async def _pull_configuration(self) -> None:
-        if not self.features.configuration:
-            return
-        items = {"items": [{"section": "acp"}]}
-        answer = await self._ask("workspace/configuration", items)
-        if isinstance(answer, list) and answer:
-            self._take_settings(answer[0], user=False)
-            self._follow_setting()
-
-    async def _configuration_changed(self, sent: Any) -> None:
-        if self.features.configuration:
-            await self._pull_configuration()
-        elif isinstance(sent, Mapping):
-            self._take_settings(sent.get("acp"), user=False)
-            self._follow_setting()
-
-    def _user_settings_changed(self, values: Any) -> None:
-        """``acp/userSettings``: in place of what ``initialize`` brought."""
-        if not isinstance(values, Mapping):
-            self.tell("warning", "acp/userSettings needs an object; all settings stay as they are.")
-            return
-        self._take_settings(values, user=True)
-        self._follow_setting()
-
-    def _take_settings(self, values: Any, *, user: bool) -> None:
-        """Lay the user's settings over the user's file, and over both what the workspace
-        configures; ``values`` are the new ones of either."""
-        said: Sequence[Problem] = ()
-        if user:
-            self._user_settings, said = settings_module.merge(self._file_settings, values)
-        else:
-            self._workspace_values = values
-        merged, problems = settings_module.merge(
-            self._user_settings, self._workspace_values, user=False
-        )
-        self.settings = merged
-        self.report_problems(said if user else problems, user=user)
+        await self._configuration.pull()
 
     def _taken_back(self, uri: str) -> None:
         """A saving in that moment was refused by the editor, and nothing stands against it any
@@ -289,11 +258,9 @@ class App:
             self._follow_wanted = wanted
             self._follow.set_enabled(wanted)
 
-    def report_problems(self, problems: Sequence[Problem], *, user: bool) -> None:
-        """Tell the user of settings that were left out, in one message."""
-        if problems:
-            listed = "\n".join(str(problem) for problem in problems)
-            self.tell("warning" if user else "log", f"Settings that were left out:\n{listed}")
+    def report_problems(self, problems: Sequence[Problem]) -> None:
+        """Tell the user of settings of the user's file that were left out."""
+        self._configuration.report(problems, user=True)
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
         try:
@@ -301,30 +268,6 @@ class App:
         except (ClientError, ClientGone, TimeoutError) as error:
             logger.info("the editor answered %s with an error: %s", method, error)
             return None
-
-    def _document_changed(
-        self, uri: str, version: int | None, changes: Sequence[ContentChange]
-    ) -> None:
-        known = self.documents.get(uri)
-        watches = self._follow.watches and not self.features.user_edits
-        before = known.text if known is not None and watches else None
-        document = self.documents.change(uri, version, [_text_change(one) for one in changes])
-        if document is None:
-            return
-        if before not in (None, document.text) and not self.files.ours(document):
-            self._follow.user_acted()
-        self._files_moved(document.real)
-
-    def _document_saved(self, uri: str, text: str | None) -> None:
-        document = self.documents.save(uri, text)
-        self._files_moved(document.real if document else None)
-
-    def _files_moved(self, path: Path | None) -> None:
-        if path is None:
-            return
-        for session in self.sessions.sessions():
-            if session.ledger is not None and path in session.ledger.paths:
-                session.review_soon()
 
     def _user_acted(self, params: Any) -> None:
         self._follow.user_acted()
@@ -380,12 +323,10 @@ class App:
         if replay:
             return
         self._follow.changed(session, changes)
-        report = self._reports.get(session.state.session_id)
+        self._turns.changed(session, changes)
         for change in changes:
             if isinstance(change, NoticeAdded):
                 self._notice(session, change.notice.notice)
-            elif report and isinstance(change, ToolCallChanged) and change.created:
-                report.report(visible(change.tool_call.title or change.tool_call.kind))
 
     def _notice(self, session: SessionView, notice: Notice) -> None:
         severity = _NOTICES.get(notice.severity, "info")
@@ -394,23 +335,15 @@ class App:
 
     def turn_began(self, session: SessionView) -> None:
         self._follow.prompted()
-        title = f"{session.agent_name} is working"
-        session_id = session.state.session_id
-        self._reports[session_id] = self._progress.begin(
-            title, lambda: self.sessions.cancel(session_id)
-        )
+        self._turns.began(session)
 
     def turn_says(self, session: SessionView, text: str) -> None:
-        report = self._reports.get(session.state.session_id)
-        if report is not None:
-            report.report(text)
+        self._turns.says(session, text)
 
     def turn_ended(self, session: SessionView) -> None:
         self._transcript.flush()
         self._terminals.flush()
-        report = self._reports.pop(session.state.session_id, None)
-        if report is not None:
-            report.end()
+        self._turns.ended(session)
 
     def ask(self, question: Question) -> None:
         self._dialogs.ask(question)
@@ -485,48 +418,13 @@ class App:
             )
 
 
-def _ledgers(files: Files) -> Ledgers:
-    from platformdirs import user_cache_path, user_state_path
-
-    return Ledgers(
-        files,
-        user_cache_path("acp-sidecar") / "baselines",
-        user_state_path("acp-sidecar") / "checkpoints",
-    )
-
-
 def _known_agents(settings: Settings) -> Mapping[str, AgentEntry]:
     """Every agent by name; reads the registry, and raises ``RegistryUnreadable``."""
     source = settings.registry_source
     if source is None:
         return catalog(settings.agents)
-    found, _ = registries.entries(source, settings.registry_allow, _registries())
+    found, _ = registries.entries(source, settings.registry_allow, folders.registries())
     return catalog(settings.agents, found)
-
-
-def _registries() -> Path:
-    from platformdirs import user_cache_path
-
-    return user_cache_path("acp-sidecar") / "registries"
-
-
-def _index() -> SessionIndex:
-    from platformdirs import user_state_path
-
-    return SessionIndex(user_state_path("acp-sidecar") / "sessions")
-
-
-def _unfinished() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("acp-sidecar") / "unfinished"
-
-
-def _text_change(change: ContentChange) -> TextChange:
-    if change.range is None:
-        return TextChange(None, change.text)
-    (first, start), (last, end) = change.range
-    return TextChange(Range(Position(first, start), Position(last, end)), change.text)
 
 
 def serve(
@@ -545,7 +443,7 @@ def serve(
     initialized = server.on_initialized
 
     async def tell_problems() -> None:
-        app.report_problems(problems, user=True)
+        app.report_problems(problems)
         await initialized()
 
     server.on_initialized = tell_problems

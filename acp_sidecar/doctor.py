@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from acp_sidecar import __version__
+from acp_sidecar import __version__, folders
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, Event
@@ -71,15 +71,12 @@ def _entries(
     loaded: settings_module.Settings, registry: str | None, *, fetching: bool = False
 ) -> tuple[dict[str, AgentEntry], bool]:
     """Every known agent by name, and whether the registry could be read."""
-    from platformdirs import user_cache_path
-
     source = registry or loaded.registry_source
     if source is None:
         return catalog(loaded.agents), True
-    cache = user_cache_path("acp-sidecar") / "registries"
     try:
         found, problems = registries.entries(
-            source, loaded.registry_allow, cache, fetching=fetching
+            source, loaded.registry_allow, folders.registries(), fetching=fetching
         )
     except RegistryUnreadable as error:
         print(f"registry {source}: {error}", file=sys.stderr)
