@@ -25,7 +25,7 @@ Strings are made fit to be shown and encoded: a lone surrogate becomes U+FFFD.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import cattrs
@@ -39,6 +39,8 @@ from acp_sidecar.acp.leaves import DecodeError as DecodeError
 from acp_sidecar.acp.leaves import displayable as displayable
 from acp_sidecar.acp.leaves import free_form as free_form
 from acp_sidecar.acp.leaves import named as named
+
+T = TypeVar("T")
 
 
 def make_converter(dialect: Dialect) -> cattrs.Converter:
@@ -58,3 +60,21 @@ def make_converter(dialect: Dialect) -> cattrs.Converter:
 
 def _hook(decode: Callable[[Any], Any]) -> Decoder[Any]:
     return lambda value, _type=None, /: decode(value)
+
+
+def or_none(decode: Callable[[Any], T], value: Any) -> T | None:
+    """What ``decode`` makes of a value, None where that is a fault."""
+    try:
+        return decode(value)
+    except DecodeError:
+        return None
+
+
+def session_id_of(params: Any) -> str:
+    """The ``sessionId`` of ``params``, which must be there. Raises :class:`DecodeError`."""
+    if not isinstance(params, dict):
+        raise DecodeError("params", f"expected an object, got {named(params)}")
+    session_id = params.get("sessionId")
+    if not isinstance(session_id, str):
+        raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
+    return displayable(session_id)

@@ -13,7 +13,7 @@ that are then still open stay open for ever, so the session closes them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
@@ -26,6 +26,8 @@ from acp_sidecar.acp.decoding import (
     free_form,
     make_converter,
     named,
+    or_none,
+    session_id_of,
 )
 from acp_sidecar.acp.encoding import encode as encode
 from acp_sidecar.acp.encoding import encode_fields
@@ -63,7 +65,6 @@ from acp_sidecar.acp.v1_requests import wait_for_exit_result as wait_for_exit_re
 from acp_sidecar.acp.v1_requests import write_text_file_result as write_text_file_result
 from acp_sidecar.acp.values import WireRule
 
-T = TypeVar("T")
 JsonDict: TypeAlias = dict[str, Any]
 
 _HIDDEN: Final = WireRule(internal=True)
@@ -202,7 +203,7 @@ def permission_request(params: Json) -> model.PermissionRequest:
     Only a missing session id costs it. Of a broken ``toolCall`` what can be read is kept;
     without a usable ``toolCallId`` its id is ``""``.
     """
-    session_id = _session_id(params)
+    session_id = session_id_of(params)
     meta = params.get("_meta")
     known = ("sessionId", "options", "toolCall", "_meta")
     return model.PermissionRequest(
@@ -283,15 +284,6 @@ def _refuse_surrogates(params: Json, *keys: str) -> None:
             raise DecodeError(key, "holds a lone surrogate, which is not text")
 
 
-def _session_id(params: Json) -> str:
-    if not isinstance(params, dict):
-        raise DecodeError("params", f"expected an object, got {named(params)}")
-    session_id = params.get("sessionId")
-    if not isinstance(session_id, str):
-        raise DecodeError("sessionId", f"expected a string, got {named(session_id)}")
-    return displayable(session_id)
-
-
 # --- results of the agent ----------------------------------------------------------
 
 _implementation: Final = _hook(model.Implementation)
@@ -330,7 +322,7 @@ def initialize_result(result: Json) -> model.AgentInfo:
     if version.__class__ is not int:
         raise DecodeError("protocolVersion", f"expected an integer, got {named(version)}")
     capabilities = result.get("agentCapabilities")
-    implementation = _or_none(_implementation, result.get("agentInfo"))
+    implementation = or_none(_implementation, result.get("agentInfo"))
     return model.AgentInfo(
         protocol_version=version,
         name=implementation.name if implementation else None,
@@ -349,16 +341,9 @@ def _has(capabilities: Json, path: tuple[str, ...]) -> bool:
     return isinstance(found, dict) if path[-1] in _OBJECTS else found is True
 
 
-def _or_none(decode: Callable[[Any], T], value: Json) -> T | None:
-    try:
-        return decode(value)
-    except DecodeError:
-        return None
-
-
 def _auth_methods(raw: Json) -> tuple[model.AuthMethod | model.TerminalAuthMethod, ...]:
     items = raw if isinstance(raw, list) else []
-    decoded = (_or_none(lambda item: _auth_method(item, None), item) for item in items)
+    decoded = (or_none(lambda item: _auth_method(item, None), item) for item in items)
     return tuple(method for method in decoded if method is not None)
 
 
