@@ -16,8 +16,8 @@ from attrs import evolve
 from acp_sidecar import __version__, folders
 from acp_sidecar import settings as settings_module
 from acp_sidecar.acp.decoding import DecodeError
+from acp_sidecar.acp.jsonrpc import METHOD_NOT_FOUND
 from acp_sidecar.acp.model import AgentInfo, Event
-from acp_sidecar.acp.wire import METHOD_NOT_FOUND
 from acp_sidecar.agents import registries
 from acp_sidecar.agents.catalog import AgentEntry, catalog
 from acp_sidecar.agents.connection import AgentGone, IncomingRequest
@@ -188,7 +188,7 @@ async def _started(agent: Agent) -> Agent:
 
 
 async def _try_session(agent: Agent, folder: str) -> int:
-    from acp_sidecar.acp import wire
+    from acp_sidecar.acp import jsonrpc
     from acp_sidecar.agents.connection import AgentError
 
     began = time.monotonic()
@@ -196,7 +196,7 @@ async def _try_session(agent: Agent, folder: str) -> int:
         result = await agent.ask("session/new", agent.wire.session_new(folder))
         opened = agent.wire.session_opened(result, None)
     except AgentError as error:
-        if error.code == wire.AUTH_REQUIRED:
+        if error.code == jsonrpc.AUTH_REQUIRED:
             print("session    needs a login first; see the methods above")
             print(f"           {visible(explained(error))}")
         else:

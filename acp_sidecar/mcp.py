@@ -13,7 +13,7 @@ import sys
 from importlib.metadata import version
 from typing import Any, Final, cast
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import Json
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
 from acp_sidecar.client.tool_server import HELLO, SECRET, SOCKET
@@ -138,7 +138,7 @@ class _Sidecar(asyncio.Protocol):
         self.connection.connection_lost(AgentGone("the sidecar has ended"))
 
     def request(self, request: IncomingRequest) -> None:
-        request.error(wire.METHOD_NOT_FOUND, f"{request.method!r} is not known here")
+        request.error(jsonrpc.METHOD_NOT_FOUND, f"{request.method!r} is not known here")
 
     def notification(self, method: str, params: Json) -> None:
         """There is none so far."""

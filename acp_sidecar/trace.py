@@ -25,7 +25,7 @@ from typing import IO, Any, Final, TypeGuard
 
 import orjson
 
-from acp_sidecar.acp import v1, wire
+from acp_sidecar.acp import jsonrpc, v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.agents.secrets import LEFT_OUT, may_hold_secrets, without_secrets
@@ -98,9 +98,9 @@ class Wire:
         self._elapsed = elapsed
         self._typed = _TypedSecrets()
 
-    def __call__(self, direction: str, message: wire.Message | Json) -> None:
-        """Record a message: one of :mod:`acp_sidecar.acp.wire`, or parsed JSON."""
-        if isinstance(message, wire.Noise):
+    def __call__(self, direction: str, message: jsonrpc.Message | Json) -> None:
+        """Record a message: one of :mod:`acp_sidecar.acp.jsonrpc`, or parsed JSON."""
+        if isinstance(message, jsonrpc.Noise):
             self._write({"dir": direction, "noise": message.line.decode(errors="replace")})
             return
         try:
@@ -110,7 +110,7 @@ class Wire:
             return
         self._write({"dir": direction, "msg": written})
 
-    def _redacted(self, message: wire.Message | Json) -> Any:
+    def _redacted(self, message: jsonrpc.Message | Json) -> Any:
         """The message as it is written: what looks secret is left out, and with it all that
         the user types to log in."""
         if _is_wire(message):
@@ -180,8 +180,8 @@ class _TypedSecrets:
         return message
 
 
-def _is_wire(message: wire.Message | Json) -> TypeGuard[wire.Message]:
-    return isinstance(message, wire.Message)
+def _is_wire(message: jsonrpc.Message | Json) -> TypeGuard[jsonrpc.Message]:
+    return isinstance(message, jsonrpc.Message)
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

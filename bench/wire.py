@@ -18,8 +18,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from acp_sidecar.acp.jsonrpc import Notification
 from acp_sidecar.acp.model import Json
-from acp_sidecar.acp.wire import Decoder, Notification, encode
+from acp_sidecar.acp.wire import Decoder, encode
 from acp_sidecar.agents.connection import AgentGone, Connection, IncomingRequest
 from acp_sidecar.agents.process import AgentProcess, resolve, spawn
 

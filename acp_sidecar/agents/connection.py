@@ -19,7 +19,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from attrs import define
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc, wire
 from acp_sidecar.acp.model import UNSET, Json, Unset
 from acp_sidecar.agents.incoming import IncomingRequest
 from acp_sidecar.agents.noise import SkippedLines
@@ -35,7 +35,7 @@ _LONG_LINE: Final = 65536
 _JUST_AFTER: Final = 2.0
 
 Direction: TypeAlias = Literal["c2a", "a2c"]
-Trace: TypeAlias = Callable[[Direction, wire.Message], None]
+Trace: TypeAlias = Callable[[Direction, jsonrpc.Message], None]
 
 
 class AgentError(Exception):
@@ -187,7 +187,7 @@ class Connection:
             return future
         request_id = self._next_id
         self._next_id += 1
-        self._send(wire.Request(request_id, method, params))
+        self._send(jsonrpc.Request(request_id, method, params))
         self._calls[request_id] = _Call(method, future, on_result)
         future.add_done_callback(lambda done: self._withdraw(request_id, done))
         return future
@@ -214,7 +214,7 @@ class Connection:
     def notify(self, method: str, params: Json | Unset = UNSET) -> None:
         """Tells the agent something. Dropped when the agent is gone."""
         if self._lost is None:
-            self._send(wire.Notification(method, params))
+            self._send(jsonrpc.Notification(method, params))
 
     # --- what the pipe says ---
 
@@ -257,13 +257,13 @@ class Connection:
 
     # --- inside ---
 
-    def _handle(self, messages: Iterable[wire.Message]) -> None:
+    def _handle(self, messages: Iterable[jsonrpc.Message]) -> None:
         trace = self._trace
         notification = self._handler.notification
         for message in messages:
             if trace is not None:
                 self._record("a2c", message)
-            if type(message) is wire.Notification and message.method != CANCEL_REQUEST:
+            if type(message) is jsonrpc.Notification and message.method != CANCEL_REQUEST:
                 self.messages_received += 1
                 params = message.params
                 try:
@@ -275,23 +275,23 @@ class Connection:
             if self._lost is not None:
                 return
 
-    def _handle_other(self, message: wire.Message) -> None:
+    def _handle_other(self, message: jsonrpc.Message) -> None:
         match message:
-            case wire.Noise(line):
+            case jsonrpc.Noise(line):
                 self._skipped.add(line)
                 return
-            case wire.Response():
+            case jsonrpc.Response():
                 self._handle_response(message)
-            case wire.Request():
+            case jsonrpc.Request():
                 self._handle_request(message)
-            case wire.Notification(_, params):
+            case jsonrpc.Notification(_, params):
                 self._handle_cancel(params)
-            case wire.Malformed(error, request_id):
+            case jsonrpc.Malformed(error, request_id):
                 log.warning("malformed message from the agent: %s", error.message)
-                self._send(wire.Response(request_id, UNSET, error))
+                self._send(jsonrpc.Response(request_id, UNSET, error))
         self.messages_received += 1
 
-    def _handle_request(self, message: wire.Request) -> None:
+    def _handle_request(self, message: jsonrpc.Request) -> None:
         params = None if message.params is UNSET else message.params
         request = IncomingRequest(message.id, message.method, params, self._answer)
         self._open.add(request)
@@ -299,9 +299,9 @@ class Connection:
             self._handler.request(request)
         except Exception:  # boundary: costs this request, not the agent
             log.exception("the handler failed on the request %s", message.method)
-            request.error(wire.INTERNAL_ERROR, f"internal error in {message.method}")
+            request.error(jsonrpc.INTERNAL_ERROR, f"internal error in {message.method}")
 
-    def _handle_response(self, response: wire.Response) -> None:
+    def _handle_response(self, response: jsonrpc.Response) -> None:
         # A bool equals a number in Python, not in JSON.
         usable = type(response.id) in (int, float)
         call = self._calls.pop(response.id, None) if usable else None  # type: ignore[arg-type]
@@ -320,7 +320,7 @@ class Connection:
             call.future.set_exception(AgentError(error.code, error.message, error.data))
         elif response.result is UNSET:
             text = f"the answer to {call.method} has neither a result nor an error"
-            call.future.set_exception(AgentError(wire.INTERNAL_ERROR, text))
+            call.future.set_exception(AgentError(jsonrpc.INTERNAL_ERROR, text))
         else:
             self._settle(call, response.result)
 
@@ -341,7 +341,7 @@ class Connection:
         for request in [r for r in self._open if _same_id(r.id, wanted)]:
             request.withdraw()
 
-    def _answer(self, request: IncomingRequest, response: wire.Response) -> None:
+    def _answer(self, request: IncomingRequest, response: jsonrpc.Response) -> None:
         self._open.discard(request)
         if self._lost is not None:
             return
@@ -350,7 +350,9 @@ class Connection:
         except (TypeError, RecursionError):
             log.exception("the answer to %s is no JSON", request.method)
             text = f"internal error in {request.method}"
-            self._send(wire.Response(request.id, UNSET, wire.Error(wire.INTERNAL_ERROR, text)))
+            self._send(
+                jsonrpc.Response(request.id, UNSET, jsonrpc.Error(jsonrpc.INTERNAL_ERROR, text))
+            )
 
     def _withdraw(self, request_id: int, future: asyncio.Future[Json]) -> None:
         if not future.cancelled():
@@ -359,14 +361,14 @@ class Connection:
             self._withdrawn.add(request_id)
             self.notify(CANCEL_REQUEST, {"requestId": request_id})
 
-    def _send(self, message: wire.Message) -> None:
+    def _send(self, message: jsonrpc.Message) -> None:
         line = wire.encode(message)
         if len(line) > _LONG_LINE:
             self._long_line = (time.monotonic(), len(line))
         self._write(line)
         self._record("c2a", message)
 
-    def _record(self, direction: Direction, message: wire.Message) -> None:
+    def _record(self, direction: Direction, message: jsonrpc.Message) -> None:
         if self._trace is None:
             return
         try:
@@ -404,5 +406,5 @@ def _again(reason: AgentGone) -> AgentGone:
     return AgentGone(*reason.args)
 
 
-def _same_id(one: wire.JsonId, other: Json) -> bool:
+def _same_id(one: jsonrpc.JsonId, other: Json) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import UNSET, Json, Unset
 
 log = logging.getLogger(__name__)
@@ -17,11 +17,11 @@ log = logging.getLogger(__name__)
 class IncomingRequest:
     """A call of the agent's. It is answered exactly once: later answers are dropped."""
 
-    id: wire.JsonId
+    id: jsonrpc.JsonId
     method: str
     params: Json
     """As received, ``None`` for none."""
-    _answer: Callable[[IncomingRequest, wire.Response], None]
+    _answer: Callable[[IncomingRequest, jsonrpc.Response], None]
     answered: bool = False
     """True once an answer was given, or nobody is left to take one."""
     cancelled: bool = False
@@ -30,11 +30,11 @@ class IncomingRequest:
 
     def result(self, value: Json) -> bool:
         """Answers with a result, any JSON value. False if it was answered before."""
-        return self._respond(wire.Response(self.id, value))
+        return self._respond(jsonrpc.Response(self.id, value))
 
     def error(self, code: int, message: str, data: Json | Unset = UNSET) -> bool:
         """Answers with an error. False if it was answered before."""
-        return self._respond(wire.Response(self.id, UNSET, wire.Error(code, message, data)))
+        return self._respond(jsonrpc.Response(self.id, UNSET, jsonrpc.Error(code, message, data)))
 
     def on_cancel(self, callback: Callable[[], None]) -> None:
         """Calls back once, as soon as the answer is no longer wanted.
@@ -48,7 +48,7 @@ class IncomingRequest:
         elif not self.answered:
             self._on_cancel.append(callback)
 
-    def _respond(self, response: wire.Response) -> bool:
+    def _respond(self, response: jsonrpc.Response) -> bool:
         if self.answered:
             return False
         self.answered = True

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.agents.connection import IncomingRequest
 from acp_sidecar.tasks import Tasks
 
@@ -30,9 +30,9 @@ def _cancel(task: asyncio.Task[None]) -> None:
 
 
 def _failed(request: IncomingRequest, error: Exception) -> None:
-    request.error(wire.INTERNAL_ERROR, f"{request.method} failed here: {error}")
+    request.error(jsonrpc.INTERNAL_ERROR, f"{request.method} failed here: {error}")
 
 
 def _cancelled(request: IncomingRequest, task: asyncio.Task[None]) -> None:
     if task.cancelled():
-        request.error(wire.REQUEST_CANCELLED, f"{request.method} was cancelled")
+        request.error(jsonrpc.REQUEST_CANCELLED, f"{request.method} was cancelled")

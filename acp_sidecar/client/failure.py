@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import TurnEnded
 from acp_sidecar.agents.connection import AgentError
 from acp_sidecar.client.agents import LoginNeeded, explained
@@ -37,9 +37,9 @@ def ending(agent: Agent, ended: TurnEnded) -> tuple[TurnEnded, Failure | None]:
 
 def refused(agent: Agent, error: AgentError) -> Failure:
     """What to tell of a prompt that was answered with an error, and what to do."""
-    if error.code == wire.AUTH_REQUIRED:
+    if error.code == jsonrpc.AUTH_REQUIRED:
         return Failure(str(LoginNeeded(agent, error, "send the prompt again")))
     said = explained(error)
-    if error.code == wire.RESOURCE_NOT_FOUND:
+    if error.code == jsonrpc.RESOURCE_NOT_FOUND:
         said = f"{said}. The session may be lost; acp.session.new opens a new one."
     return Failure(f"{agent.name} answered the prompt with an error", said)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.client.proposals import described, in_words
 from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.files import FileProblem, FileText, window
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from acp_sidecar.workspace.proposal import Proposal
 
 _CODES: Final[Mapping[str, int]] = {
-    "missing": wire.RESOURCE_NOT_FOUND,
-    "relative": wire.INVALID_PARAMS,
-    "invalid": wire.INVALID_PARAMS,
-    "outside": wire.INVALID_PARAMS,
-    "directory": wire.INVALID_PARAMS,
-    "special": wire.INVALID_PARAMS,
-    "encoding": wire.INVALID_PARAMS,
-    "too_large": wire.INVALID_PARAMS,
+    "missing": jsonrpc.RESOURCE_NOT_FOUND,
+    "relative": jsonrpc.INVALID_PARAMS,
+    "invalid": jsonrpc.INVALID_PARAMS,
+    "outside": jsonrpc.INVALID_PARAMS,
+    "directory": jsonrpc.INVALID_PARAMS,
+    "special": jsonrpc.INVALID_PARAMS,
+    "encoding": jsonrpc.INVALID_PARAMS,
+    "too_large": jsonrpc.INVALID_PARAMS,
 }
 """Error codes by what is wrong; anything else is an internal error."""
 
@@ -184,7 +184,7 @@ async def _propose(
                     await session.books.approved(path, outcome)
             if refused:
                 request.error(
-                    wire.INTERNAL_ERROR,
+                    jsonrpc.INTERNAL_ERROR,
                     _told(proposal, params.path),
                     {
                         "path": params.path,
@@ -214,12 +214,12 @@ def _told(proposal: Proposal, path: str) -> str:
 
 def _cancelled(request: IncomingRequest, params: WriteTextFile) -> None:
     request.error(
-        wire.REQUEST_CANCELLED,
+        jsonrpc.REQUEST_CANCELLED,
         "The user cancelled this turn: nothing was written.",
         {"path": params.path},
     )
 
 
 def _refuse(request: IncomingRequest, kind: str, message: str, path: str) -> None:
-    code = _CODES.get(kind, wire.INTERNAL_ERROR)
+    code = _CODES.get(kind, jsonrpc.INTERNAL_ERROR)
     request.error(code, message, {"path": path, "reason": kind})

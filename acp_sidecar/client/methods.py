@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from acp_sidecar.acp import elicitation, wire
+from acp_sidecar.acp import elicitation, jsonrpc
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import Event, Json
 from acp_sidecar.agents.connection import AgentGone, IncomingRequest
@@ -109,13 +109,13 @@ class Routes:
         answer = _METHODS.get(request.method)
         if answer is None or not _is_offered(request.method, agent):
             request.error(
-                wire.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
+                jsonrpc.METHOD_NOT_FOUND, f"{request.method!r} is not offered by this client"
             )
             return
         try:
             answer(self, agent, request)
         except DecodeError as error:
-            request.error(wire.INVALID_PARAMS, str(error))
+            request.error(jsonrpc.INVALID_PARAMS, str(error))
 
     def completed(self, agent: Agent, params: Json) -> None:
         try:
@@ -200,7 +200,7 @@ class Routes:
         session = self.find(agent, agent_session_id)
         if session is None:
             request.error(
-                wire.INVALID_PARAMS,
+                jsonrpc.INVALID_PARAMS,
                 f"This client has no session {agent_session_id!r}",
                 {"sessionId": agent_session_id},
             )

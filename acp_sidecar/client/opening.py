@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
@@ -316,9 +316,9 @@ async def open_session(
             on_result=lambda result: opened(agent.wire.session_opened(result, agent_session_id)),
         )
     except AgentError as error:
-        if error.code == wire.AUTH_REQUIRED:
+        if error.code == jsonrpc.AUTH_REQUIRED:
             raise LoginNeeded(agent, error, "open the session again") from error
-        unknown = error.code == wire.RESOURCE_NOT_FOUND
+        unknown = error.code == jsonrpc.RESOURCE_NOT_FOUND
         refused = SessionUnknown if unknown else SessionRefused
         raise refused(f"{agent.name} refused {method}: {explained(error)}") from error
     except (AgentGone, DecodeError) as error:

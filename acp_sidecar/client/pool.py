@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import evolve
 
+from acp_sidecar.acp.jsonrpc import AUTH_REQUIRED
 from acp_sidecar.acp.model import AuthMethod, TerminalAuthMethod
-from acp_sidecar.acp.wire import AUTH_REQUIRED
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.agents.finding import Finder

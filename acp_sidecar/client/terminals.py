@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import define, field
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import (
     CreateTerminal,
     JsonObject,
@@ -128,7 +128,7 @@ class Terminals:
         running = sum(entry.job.exit is None for entry in self._open.values())
         if running >= _MOST_RUNNING:
             text = f"{running} commands run already: kill or release some before the next"
-            request.error(wire.INTERNAL_ERROR, text)
+            request.error(jsonrpc.INTERNAL_ERROR, text)
             return
         given = params.cwd or session.state.cwd
         line = command_line(params.command, params.args)
@@ -136,7 +136,7 @@ class Terminals:
             real, inside = self._folder(params.cwd)
         except PathRefused as refused:
             data = {"cwd": params.cwd, "reason": refused.reason}
-            request.error(wire.INVALID_PARAMS, f"cannot run a command there: {refused}", data)
+            request.error(jsonrpc.INVALID_PARAMS, f"cannot run a command there: {refused}", data)
             return
         if not inside and not await self._allows(request, params, line, real):
             return
@@ -144,13 +144,13 @@ class Terminals:
         # Looked at only now: the user may have cancelled while it was asked.
         if not session.takes_writes:
             text = "The user cancelled this turn: nothing was run."
-            request.error(wire.REQUEST_CANCELLED, text, {"command": params.command})
+            request.error(jsonrpc.REQUEST_CANCELLED, text, {"command": params.command})
             return
         if unsaved:
             names = ", ".join(unsaved)
             text = f"The user's editor could not save {names}: nothing was run."
             session.editor.tell("warning", text)
-            request.error(wire.INTERNAL_ERROR, text, {"command": params.command})
+            request.error(jsonrpc.INTERNAL_ERROR, text, {"command": params.command})
             return
         self._start(request, params, line, given, real)
 
@@ -180,7 +180,7 @@ class Terminals:
         def withdrawn() -> None:
             if request in entry.waiting:
                 entry.waiting.remove(request)
-            request.error(wire.REQUEST_CANCELLED, "the wait was cancelled; the command goes on")
+            request.error(jsonrpc.REQUEST_CANCELLED, "the wait was cancelled; the command goes on")
 
         request.on_cancel(withdrawn)
 
@@ -224,7 +224,7 @@ class Terminals:
             known = self._session.state.terminal(terminal_id)
             why = "it was released" if known is not None and known.ours else "none was created"
             text = f"there is no terminal {terminal_id!r} in this session: {why}"
-            request.error(wire.RESOURCE_NOT_FOUND, text, {"terminalId": terminal_id})
+            request.error(jsonrpc.RESOURCE_NOT_FOUND, text, {"terminalId": terminal_id})
         return entry
 
     def _folder(self, cwd: str | None) -> tuple[Path, bool]:
@@ -261,10 +261,10 @@ class Terminals:
             return True
         if rule == "deny":
             why = "is outside of the session's folders, and the user's settings forbid that"
-            code = wire.INVALID_PARAMS
+            code = jsonrpc.INVALID_PARAMS
         else:
             why = "is outside of the session's folders, and the user did not agree"
-            code = wire.INTERNAL_ERROR
+            code = jsonrpc.INTERNAL_ERROR
         text = f"nothing was run: {params.cwd!r} {why}"
         request.error(code, text, {"cwd": params.cwd, "reason": "refused"})
         return False
@@ -299,7 +299,7 @@ class Terminals:
         except CannotStart as problem:
             session.books.command_ended(terminal_id)
             missing = isinstance(problem, ProgramNotFound)
-            code = wire.RESOURCE_NOT_FOUND if missing else wire.INTERNAL_ERROR
+            code = jsonrpc.RESOURCE_NOT_FOUND if missing else jsonrpc.INTERNAL_ERROR
             data = {"command": params.command, "cwd": given}
             request.error(code, str(problem), data)
             return

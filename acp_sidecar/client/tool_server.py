@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import define, field
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import Json
 from acp_sidecar.agents.catalog import own_command
 from acp_sidecar.agents.connection import AgentGone, Connection, IncomingRequest
@@ -57,7 +57,7 @@ class _Seat:
 
     def call(self, request: IncomingRequest) -> None:
         if self.closed:
-            request.error(wire.INVALID_REQUEST, _CLOSED)
+            request.error(jsonrpc.INVALID_REQUEST, _CLOSED)
         elif self.session is None:
             self.waiting.append(request)
         else:
@@ -226,7 +226,7 @@ class _Visitor(asyncio.Protocol):
         self._seat = self._server.seat(given) if request.method == HELLO else None
         if self._seat is None:
             logger.warning("somebody without a session's secret was at the editor tools' socket")
-            request.error(wire.INVALID_REQUEST, "No open session has this secret.")
+            request.error(jsonrpc.INVALID_REQUEST, "No open session has this secret.")
             self.hang_up()
             return
         self._patience.cancel()

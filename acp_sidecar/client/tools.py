@@ -12,7 +12,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import Json, ReadTextFile, WriteTextFile
 from acp_sidecar.client import files
 from acp_sidecar.workspace.files import FileProblem, window
@@ -41,11 +41,11 @@ def answer(session: LiveSession, request: IncomingRequest) -> None:
     if tool is None:
         known = ", ".join(TOOLS)
         request.error(
-            wire.METHOD_NOT_FOUND, f"There is no tool {request.method!r}; there are {known}."
+            jsonrpc.METHOD_NOT_FOUND, f"There is no tool {request.method!r}; there are {known}."
         )
     elif session.ended:
         request.error(
-            wire.INVALID_REQUEST, "This session has ended: its editor tools work no more."
+            jsonrpc.INVALID_REQUEST, "This session has ended: its editor tools work no more."
         )
     else:
         session.answers.give(_answered(session, request, tool), request)
@@ -54,12 +54,12 @@ def answer(session: LiveSession, request: IncomingRequest) -> None:
 async def _answered(session: LiveSession, request: IncomingRequest, tool: Tool) -> None:
     given = request.params
     if not isinstance(given, dict):
-        request.error(wire.INVALID_PARAMS, "The arguments must be an object.")
+        request.error(jsonrpc.INVALID_PARAMS, "The arguments must be an object.")
         return
     try:
         await tool(session, request, given)
     except (Unusable, PathRefused, FileProblem) as problem:
-        request.error(wire.INVALID_PARAMS, str(problem))
+        request.error(jsonrpc.INVALID_PARAMS, str(problem))
 
 
 async def read_file(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from attrs import evolve
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import (
     ActionRequired,
@@ -327,7 +327,7 @@ class Turns:
         try:
             return await agent.call("session/prompt", params, on_result=over)
         except AgentError as error:
-            if error.code != wire.AUTH_REQUIRED or prompt.cancelled:
+            if error.code != jsonrpc.AUTH_REQUIRED or prompt.cancelled:
                 raise
             if not await self._log_in(prompt, error, seen):
                 raise

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.agents.connection import AgentError, AgentGone, IncomingRequest
 from tests.agents.link import Loop, Memory, agent
 
@@ -192,9 +192,9 @@ async def test_a_request_is_answered_once() -> None:
     loop = Loop()
     loop.agent_says({"id": 1, "method": "m"})
     (request,) = loop.handler.requests
-    assert request.error(wire.INVALID_PARAMS, "no", {"path": "/ws/a"})
+    assert request.error(jsonrpc.INVALID_PARAMS, "no", {"path": "/ws/a"})
     assert not request.result({})
-    assert not request.error(wire.INTERNAL_ERROR, "again")
+    assert not request.error(jsonrpc.INTERNAL_ERROR, "again")
     assert loop.sent == [
         {
             "jsonrpc": "2.0",
@@ -411,7 +411,7 @@ async def test_the_agent_withdraws_a_request_of_its_own() -> None:
     assert withdrawn == ["text"]
     assert (text.cancelled, text.answered, number.cancelled) == (True, False, False)
     # The specification wants an answer also then.
-    assert text.error(wire.REQUEST_CANCELLED, "cancelled")
+    assert text.error(jsonrpc.REQUEST_CANCELLED, "cancelled")
     assert loop.sent[0]["error"]["code"] == -32800
     loop.agent_says({"method": "$/cancel_request", "params": {"requestId": "1"}})
     assert withdrawn == ["text"]
@@ -506,22 +506,22 @@ async def test_noise_is_logged_cut_redacted_and_not_for_ever(
 
 
 async def test_a_trace_sees_both_directions_in_order() -> None:
-    seen: list[tuple[str, wire.Message]] = []
+    seen: list[tuple[str, jsonrpc.Message]] = []
     loop = Loop(trace=lambda direction, message: seen.append((direction, message)))
     loop.connection.begin("m", {"a": 1})
     loop.agent_says("noise", {"id": 0, "result": None}, {"method": "n"})
     assert seen == [
-        ("c2a", wire.Request(0, "m", {"a": 1})),
-        ("a2c", wire.Noise(b"noise")),
-        ("a2c", wire.Response(0, None)),
-        ("a2c", wire.Notification("n")),
+        ("c2a", jsonrpc.Request(0, "m", {"a": 1})),
+        ("a2c", jsonrpc.Noise(b"noise")),
+        ("a2c", jsonrpc.Response(0, None)),
+        ("a2c", jsonrpc.Notification("n")),
     ]
 
 
 async def test_a_recording_that_fails_costs_nothing_but_itself() -> None:
-    written: list[wire.Message] = []
+    written: list[jsonrpc.Message] = []
 
-    def full(direction: str, message: wire.Message) -> None:
+    def full(direction: str, message: jsonrpc.Message) -> None:
         written.append(message)
         raise OSError(28, "No space left on device")
 

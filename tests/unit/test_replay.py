@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from acp_sidecar import trace
-from acp_sidecar.acp import wire
+from acp_sidecar.acp import jsonrpc
 from acp_sidecar.playback import Player
 from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
@@ -289,11 +289,11 @@ def test_what_was_recorded_can_be_replayed(tmp_path: Path) -> None:
 
 def test_messages_of_the_wire_are_recorded_as_they_go_over_it(tmp_path: Path) -> None:
     recording = Recorder(tmp_path).agent("../odd name")
-    recording("c2a", wire.Request(0, "m", {"a": 2**70}))
-    recording("a2c", wire.Response("0", result=None))
-    recording("a2c", wire.Notification("n"))
-    recording("a2c", wire.Response(1, error=wire.Error(-32000, "no", {"d": "\ud800"})))
-    recording("a2c", wire.Noise(b"Hello \xff"))
+    recording("c2a", jsonrpc.Request(0, "m", {"a": 2**70}))
+    recording("a2c", jsonrpc.Response("0", result=None))
+    recording("a2c", jsonrpc.Notification("n"))
+    recording("a2c", jsonrpc.Response(1, error=jsonrpc.Error(-32000, "no", {"d": "\ud800"})))
+    recording("a2c", jsonrpc.Noise(b"Hello \xff"))
     recording("s2c", {"jsonrpc": "2.0", "method": "window/showMessage", "params": {"x": "\ud800"}})
     recording.stderr("warning: \ud800")
     recording.note("exit", code=3)
@@ -358,9 +358,9 @@ def test_a_message_too_deep_to_record_is_noted(tmp_path: Path) -> None:
     for _ in range(5000):
         deep = [deep]
     recording = Recorder(tmp_path).agent("a")
-    recording("a2c", wire.Notification("n", deep))
+    recording("a2c", jsonrpc.Notification("n", deep))
     recording("a2c", deep)
-    recording("a2c", wire.Notification("after"))
+    recording("a2c", jsonrpc.Notification("after"))
     (path,) = tmp_path.iterdir()
     assert len(list(read(path))) == 4
 

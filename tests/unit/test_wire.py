@@ -13,19 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import wire
-from acp_sidecar.acp.model import UNSET
-from acp_sidecar.acp.wire import (
-    Decoder,
+from acp_sidecar.acp.jsonrpc import (
     Error,
-    LineTooLong,
     Malformed,
     Message,
     Noise,
     Notification,
     Request,
     Response,
-    encode,
 )
+from acp_sidecar.acp.model import UNSET
+from acp_sidecar.acp.wire import Decoder, LineTooLong, encode
 
 PIPE_CHUNK = 65536
 
