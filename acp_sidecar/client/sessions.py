@@ -12,16 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import SessionOpened, UnknownBlock
+from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.connection import AgentError, AgentGone
-from acp_sidecar.client import stopping
+from acp_sidecar.client import setting, stopping
 from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
 from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.cutoff import cut_off_now
-from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, restores
+from acp_sidecar.client.earlier import Earlier, lacking, restores
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.jobs import Jobs
@@ -321,36 +320,12 @@ class Sessions:
         turns.cancel(turns.waiting_prompt(turn_id))
 
     async def set_mode(self, session_id: str | None, mode_id: str) -> None:
-        """``session/set_mode``; the mode must be one the agent named."""
-        session = self.session(session_id)
-        modes = session.state.beside.modes
-        known = [mode.id for mode in modes.available_modes] if modes else []
-        if mode_id not in known:
-            raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
-        agent = session.agent
-        params = agent.wire.set_mode(session.state.agent_session_id or "", mode_id)
-        with session.settings_news.asked(mode_id):
-            await self._pool.ask(agent, "session/set_mode", params)
-            session.publish(session.state.mode_set(mode_id))
+        await setting.set_mode(self._pool, self.session(session_id), mode_id)
 
     async def set_config_option(
         self, session_id: str | None, config_id: str, value: str | bool
     ) -> None:
-        """``session/set_config_option``; the agent answers with all options as they are now."""
-        session = self.session(session_id)
-        options = session.state.beside.config_options
-        known = [option.id for option in options if not isinstance(option, UnknownBlock)]
-        if config_id not in known:
-            raise NotOffered(f"No option {config_id!r}; known: {', '.join(known) or 'none'}")
-        agent = session.agent
-        agent_session_id = session.state.agent_session_id or ""
-        params = agent.wire.set_config_option(agent_session_id, config_id, value)
-        with session.settings_news.asked(value, config_id):
-            result = await self._pool.ask(agent, "session/set_config_option", params)
-            try:
-                session.happened(agent.wire.config_options(result))
-            except DecodeError as error:
-                raise _unreadable(agent, "session/set_config_option", error) from error
+        await setting.set_config_option(self._pool, self.session(session_id), config_id, value)
 
     async def close(self, session_id: str | None) -> None:
         """Close a session on both sides; an agent that does not answer is not waited for."""
@@ -392,16 +367,7 @@ class Sessions:
         One that the agent runs by itself is cancelled by the agent, where it offers that.
         """
         chosen = self.sessions() if session_id is None else (self.session(session_id),)
-        for session in chosen:
-            if session.terminals.has(terminal_id):
-                await session.terminals.kill_for_user(terminal_id)
-                return
-        for session in chosen:
-            terminal = session.state.terminal(terminal_id)
-            if terminal is not None:
-                await stopping.cancel_terminal(self._pool, session, terminal)
-                return
-        raise NoSession(f"There is no terminal {terminal_id!r}.")
+        await stopping.end_terminal(self._pool, chosen, terminal_id)
 
     async def cancel_tool_call(self, session_id: str | None, tool_call_id: str) -> None:
         """Cancel one tool call and not its turn; see :func:`stopping.cancel_tool_call`."""
@@ -488,7 +454,3 @@ class Sessions:
                 group.create_task(self._pool.stop())
         finally:
             self._jobs.kill()
-
-
-def _unreadable(agent: Agent, method: str, error: DecodeError) -> AgentUnusable:
-    return AgentUnusable(f"{agent.name} answered {method} with what cannot be read: {error}")

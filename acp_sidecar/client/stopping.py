@@ -1,11 +1,13 @@
-"""What an agent runs by itself and lets the user stop: one tool call, one terminal.
+"""What the user stops without the turn: one tool call, one terminal.
 
-ACP version 2, "Cancelling Tool Calls" and "Cancelling Terminals". An answer says that the agent
-has taken the request; that the work has stopped it tells by an update.
+A command that runs here is ended here. Of what an agent runs by itself it is asked, where it
+offers that (ACP version 2, "Cancelling Tool Calls" and "Cancelling Terminals"). An answer says
+that the agent has taken the request; that the work has stopped it tells by an update.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from acp_sidecar.client.earlier import NotOffered
@@ -43,6 +45,24 @@ async def cancel_tool_call(pool: Pool, session: LiveSession, tool_call_id: str) 
         raise NotOffered(f"{why} {_OTHERWISE}")
     params = session.agent.wire.cancel_tool_call(_named(session), tool_call_id)
     await pool.ask(session.agent, "tool_call/cancel", params)
+
+
+async def end_terminal(pool: Pool, sessions: Sequence[LiveSession], terminal_id: str) -> None:
+    """End the command in a terminal, whichever of the sessions it is of.
+
+    One that the agent runs by itself is cancelled by the agent. Raises :class:`NoSession` where
+    there is no such terminal, and what :func:`cancel_terminal` raises.
+    """
+    for session in sessions:
+        if session.terminals.has(terminal_id):
+            await session.terminals.kill_for_user(terminal_id)
+            return
+    for session in sessions:
+        terminal = session.state.terminal(terminal_id)
+        if terminal is not None:
+            await cancel_terminal(pool, session, terminal)
+            return
+    raise NoSession(f"There is no terminal {terminal_id!r}.")
 
 
 async def cancel_terminal(pool: Pool, session: LiveSession, terminal: Terminal) -> None:
