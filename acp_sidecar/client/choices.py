@@ -144,4 +144,4 @@ def _reach(option: PermissionOption) -> int:
 
 
 def _rejects(option: PermissionOption) -> bool:
-    return option.kind in ("reject_once", "reject_always")
+    return _reach(option) <= _REACH["reject_always"]

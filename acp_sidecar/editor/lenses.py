@@ -237,17 +237,19 @@ class Lenses:
             changes = self._review().changes(session)
             if changes:
                 of = f" of {session.agent_name}" if several else ""
-                words = _WORDS[
-                    all(entry.get("proposed") and not entry["hunks"] for entry in changes)
-                ]
+                proposed = all(entry.get("proposed") and not entry["hunks"] for entry in changes)
                 argument = {"sessionId": session.state.session_id}
-                for word, step in zip(words, ("keep", "revert"), strict=True):
-                    title = f"{word} all changes{of} in all files"
-                    yield _command(title, f"acp.review.{step}", argument)
+                yield from _both(proposed, f"all changes{of} in all files", argument)
 
 
 def _command(title: str, name: str, argument: Mapping[str, Any]) -> dict[str, Any]:
     return {"title": title, "command": name, "arguments": [dict(argument)]}
+
+
+def _both(proposed: bool, what: str, argument: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Keep and revert of several hunks."""
+    for word, step in zip(_WORDS[proposed], ("keep", "revert"), strict=True):
+        yield _command(f"{word} {what}", f"acp.review.{step}", argument)
 
 
 def _deciding(mark: Mark, what: str) -> Iterator[dict[str, Any]]:
@@ -273,10 +275,9 @@ def _of_hunk(mark: Mark, after: str) -> Iterator[dict[str, Any]]:
 def _whole_file(uri: str, found: Sequence[Mark], *, several: bool) -> Iterator[dict[str, Any]]:
     for session, own in _per_session(found):
         of = f" of {session.agent_name}" if several else ""
-        words = _WORDS[all(mark.proposed for mark in own)]
+        proposed = all(mark.proposed for mark in own)
         argument = {"sessionId": session.state.session_id, "uri": uri}
-        for word, step in zip(words, ("keep", "revert"), strict=True):
-            yield _command(f"{word} all {len(own)}{of}", f"acp.review.{step}", argument)
+        yield from _both(proposed, f"all {len(own)}{of}", argument)
 
 
 def _per_session(found: Sequence[Mark]) -> list[tuple[SessionView, list[Mark]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -17,13 +17,15 @@ from acp_sidecar.workspace.taking import Outcome, Part, conflicts_of, taken_back
 from acp_sidecar.workspace.texts import Missing, Said
 from acp_sidecar.workspace.tracked import Tracked
 
+_Change: TypeAlias = Literal["modified", "created", "deleted"]
+
 
 @frozen
 class Foreseen:
     """What a restore would do to a file."""
 
     path: Path
-    change: Literal["modified", "created", "deleted"]
+    change: _Change
     """``created``: the file is not there now, and would be."""
 
 
@@ -68,7 +70,7 @@ def foresee(
     for plan in _plans(tracked, files, outcome):
         now = plan.entry.state.now
         if not same(plan.target, now.get()):
-            change: Literal["modified", "created", "deleted"] = "modified"
+            change: _Change = "modified"
             if now.is_missing:
                 change = "created"
             elif isinstance(plan.target, Missing):
