@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from acp_sidecar.acp.model import ChangedFiles, Diff, ToolCallUpsert, given
+from acp_sidecar.acp.model import FINAL_STATUSES, ChangedFiles, Diff, ToolCallUpsert, given
 from acp_sidecar.acp.reports import GIT_PATCH
 from acp_sidecar.client.beneath import Beneath
 from acp_sidecar.client.books import Books
@@ -159,10 +159,11 @@ class Bookkeeping(Books):
                 self._note_diff(item)
             elif isinstance(item, ChangedFiles):
                 self._note_changes(item)
-        new = _new_file(change.tool_call) if given(event.status, "") == "completed" else None
+        status = given(event.status, "")
+        new = _new_file(change.tool_call) if status == "completed" else None
         if new is not None:
             self._note_diff(new)
-        if given(event.status, "") in ("completed", "failed") or given(event.content, ()):
+        if status in FINAL_STATUSES or given(event.content, ()):
             self.review_soon()
 
     def _note_diff(self, diff: Diff) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.editor import Editor, LspError
+from tests.e2e.editor import Editor, LspError, capabilities
 from tests.e2e.puppet import Puppet
 from tests.e2e.version_two.prompts import begun, call_is, ended, has_call
 
@@ -92,6 +92,26 @@ async def test_work_in_the_background_can_be_cancelled_after_its_turn(
     assert await editor.execute("acp.toolCall.cancel", toolCallId="t") == {}
     puppet.tool("t", "tool_call_update", title="Watch", status="cancelled")
     await editor.eventually(lambda: call_is(editor, "cancelled"))
+
+
+async def test_what_a_cancelled_call_has_changed_shows_at_once(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    """Nothing is looked for here that no call has told of."""
+    settings["review"] = {"unannounced": False}
+    await idle_editor.initialize(ws, settings=settings, can=capabilities(changes=True))
+    path = ws / "a.py"
+    path.write_text("one\n")
+    await idle_editor.execute("acp.session.new")
+    turn, _ = await begun(idle_editor, puppet)
+    puppet.tool("t", "tool_call_update", title="Edit", locations=[{"path": str(path)}])
+    await idle_editor.eventually(lambda: has_call(idle_editor))
+    path.write_text("two\n")
+    puppet.tool("t", "tool_call_update", status="cancelled")
+    changes = (await idle_editor.nth("acp/changes"))["changes"]
+    assert [each["uri"] for each in changes] == [path.as_uri()]
+    assert not turn.done()
+    await ended(puppet, turn)
 
 
 @pytest.mark.parametrize(
