@@ -7,6 +7,7 @@ nothing itself, lists a session without a title, or is asked for one without its
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import AgentInfo, SessionInfo, SessionPage, TextContent
 from acp_sidecar.client.agents import Agent, AgentUnusable
 from acp_sidecar.client.index import KnownSession, SessionIndex
+from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Refused, Restoring
@@ -32,18 +34,22 @@ class NotOffered(Refused):
 class Earlier:
     """Lists sessions and remembers them."""
 
-    def __init__(self, pool: Pool, index: SessionIndex) -> None:
+    def __init__(self, pool: Pool, index: SessionIndex, ledgers: Ledgers) -> None:
         self._pool = pool
         self._index = index
+        self._ledgers = ledgers
         self._listed: dict[tuple[str, str], set[str]] = {}
         """What the pages that were asked for so far have shown."""
 
     async def list(self, agent: Agent, cwd: str, cursor: str | None) -> SessionPage:
-        """One page of what the agent lists; after its last what is only remembered here.
+        """One page of what the agent lists; after its last what is only remembered here. Of an
+        agent that restores none these are the sessions that have left something for review.
 
-        Raises :class:`NotOffered` for an agent that neither lists nor restores sessions.
+        Raises :class:`NotOffered` for an agent that neither lists nor restores sessions, where
+        there are none of those.
         """
-        if not agent.info.list_sessions and not restores(agent.info):
+        remembered = self._remembered(agent, cwd)
+        if not agent.info.list_sessions and not restores(agent.info) and not remembered:
             raise lacking(agent, "sessionCapabilities.list")
         listed = self._listed.setdefault(agent.key, set())
         if cursor is None:
@@ -54,23 +60,28 @@ class Earlier:
             page = _page(agent, await self._pool.ask_apart(agent, "session/list", params))
         rows = [self._titled(agent, row) for row in page.sessions]
         listed |= {row.agent_session_id for row in rows}
-        if page.next_cursor is None and restores(agent.info):
-            remembered = self._index.of(agent.name, cwd)
+        if page.next_cursor is None:
             rows += [_row(one) for one in remembered if one.agent_session_id not in listed]
         return evolve(page, sessions=tuple(rows))
 
-    def remember(self, session: LiveSession) -> None:
-        """Note a session that can be opened again; called when it is opened and used.
+    def _remembered(self, agent: Agent, cwd: str) -> Sequence[KnownSession]:
+        known = self._index.of(agent.name, cwd)
+        if restores(agent.info):
+            return known
+        return [one for one in known if self._ledgers.waits(one.agent, one.cwd, one.kept_as)]
 
-        One that is untouched can with every agent: by a new one in its place.
+    def remember(self, session: LiveSession) -> None:
+        """Note a session; called when it is opened and used.
+
+        With an agent that restores none, what it leaves for review can be opened again, and
+        one that is untouched: by a new one in its place.
         """
         state = session.state
         if state.agent_session_id is None:
             return
-        if not restores(session.agent.info) and not session.untouched:
-            self._index.forget(state.agent, state.agent_session_id)
-            return
         known = self._index.find(state.agent, state.agent_session_id)
+        if known is not None and known.kept_as != session.kept_as:
+            self._set_aside(known)
         title = state.beside.title or _first_words(session) or (known.title if known else None)
         self._index.remember(
             KnownSession(
@@ -81,8 +92,16 @@ class Earlier:
                 title,
                 time.time(),
                 session.untouched,
+                session.kept_as,
             )
         )
+
+    def _set_aside(self, known: KnownSession) -> None:
+        """The agent has given this id once more: what the earlier session of it has left for
+        review can still be opened, by another id."""
+        if self._ledgers.waits(known.agent, known.cwd, known.kept_as):
+            other = f"{known.agent_session_id}~{known.session_id}"
+            self._index.remember(evolve(known, agent_session_id=other, untouched=False))
 
     def prompted(self, session: LiveSession) -> None:
         """A prompt is about to go into a session. On the disk before it goes, so that nobody
@@ -92,15 +111,27 @@ class Earlier:
             self.remember(session)
 
     def closed(self, session: LiveSession) -> None:
-        """The user has closed a session."""
-        agent_session_id = session.state.agent_session_id
-        if agent_session_id is not None and not restores(session.agent.info):
-            self.forget(session.agent, agent_session_id)
+        """The user has closed a session. It stays where it can be opened again, or has left
+        something for review."""
+        state, info = session.state, session.agent.info
+        if state.agent_session_id is None or restores(info):
+            return
+        if not self._ledgers.waits(state.agent, state.cwd, session.kept_as):
+            self.forget(session.agent, state.agent_session_id)
 
     def is_untouched(self, agent: Agent, agent_session_id: str) -> bool:
         """Whether a session is known to have had no prompt."""
         known = self._index.find(agent.name, agent_session_id)
         return known is not None and known.untouched
+
+    def kept_as(self, agent: Agent, agent_session_id: str) -> str:
+        """The name that a session's checkpoints and what waits for review are kept by."""
+        known = self._index.find(agent.name, agent_session_id)
+        return known.kept_as if known else agent_session_id
+
+    async def left(self, agent: Agent, cwd: str, kept_as: str) -> bool:
+        """Whether a session that nobody has open has left something for review."""
+        return await self._ledgers.left(agent.name, cwd, kept_as)
 
     def forget(self, agent: Agent, agent_session_id: str) -> None:
         """The agent has no such session any more."""

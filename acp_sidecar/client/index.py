@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import asdict, frozen
+from attrs import Factory, asdict, field, frozen
 
 from acp_sidecar.statefile import write_whole
 
@@ -39,6 +39,7 @@ class KnownSession:
     :ivar agent_session_id: the agent's own id
     :ivar last_used: seconds since 1970
     :ivar untouched: whether no prompt has gone into it yet
+    :ivar kept_as: the name that its checkpoints and what waits for review are kept by
     """
 
     session_id: str
@@ -48,6 +49,7 @@ class KnownSession:
     title: str | None
     last_used: float
     untouched: bool = False
+    kept_as: str = field(default=Factory(lambda self: self.agent_session_id, takes_self=True))
 
 
 class SessionIndex:
@@ -155,6 +157,9 @@ def _known(values: Mapping[str, Any]) -> KnownSession | None:
     untouched = values.get("untouched", False)  # not there in files of earlier versions
     if not isinstance(untouched, bool):
         return None
+    kept_as = values.get("kept_as", texts[2])
+    if not isinstance(kept_as, str):
+        return None
     session_id, agent, agent_session_id, cwd = (str(text) for text in texts)
     return KnownSession(
         session_id,
@@ -164,4 +169,5 @@ def _known(values: Mapping[str, Any]) -> KnownSession | None:
         title if isinstance(title, str) else None,
         float(last_used),
         untouched,
+        kept_as,
     )

@@ -133,7 +133,9 @@ class LiveSession:
         self.untouched = False
         """Whether it is known that no prompt has ever gone into it."""
         self.instead_of: str | None = None
-        """The agent's id of the untouched session it was opened in the place of."""
+        """The agent's id of the session it was opened in the place of."""
+        self.kept_as = state.agent_session_id or ""
+        """The name that its checkpoints and what waits for review are kept by."""
         self._held: list[Change] = []
         self.told_again = False
         """While an agent tells a history that is known here."""
@@ -349,6 +351,8 @@ class LiveSession:
         """The session goes on after its agent had ended."""
         self.ended = False
         self.publish(self.state.revived())
+        # Its id may be another.
+        self._used(self)
 
     # --- its end ------------------------------------------------------------------------
 

@@ -17,13 +17,14 @@ from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
 from acp_sidecar.client.cutoff import CutOff, take_up
-from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, way
+from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, restores, way
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.methods import Routes
 from acp_sidecar.client.offers import lacking_for_servers
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused, Restoring
 from acp_sidecar.client.silence import tell_where_nothing_came
+from acp_sidecar.client.successor import go_on
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.unfinished import CutOffs
 from acp_sidecar.client.visible import visible
@@ -51,7 +52,8 @@ class NoSession(Refused):
 
 
 class Make(Protocol):
-    """Makes a session known here, of which messages may come from now on."""
+    """Makes a session known here, of which messages may come from now on. ``kept_as``: the name
+    that the checkpoints and what waits for review are kept by from which it goes on."""
 
     def __call__(
         self,
@@ -62,6 +64,7 @@ class Make(Protocol):
         opened_with: OpenedWith,
         *,
         loading: bool = False,
+        kept_as: str | None = None,
     ) -> LiveSession: ...
 
 
@@ -110,6 +113,7 @@ class Opening:
         cwd: str,
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        kept_as: str | None = None,
     ) -> LiveSession:
         roots = roots_of(cwd, additional_directories)
         if additional_directories:
@@ -118,8 +122,9 @@ class Opening:
         async with self._servers(running, mcp_servers) as servers:
             params = _valid(lambda: running.wire.session_new(cwd, additional_directories, servers))
             _require_all(running, lacking_for_servers(running.info, params["mcpServers"]))
+            opened_with = additional_directories, servers
             return await self._begin(
-                running, cwd, roots, "session/new", params, (additional_directories, servers)
+                running, cwd, roots, "session/new", params, opened_with, kept_as
             )
 
     async def restore(
@@ -135,10 +140,14 @@ class Opening:
         """``session/load``, ``resume`` or ``fork``, where the agent offers it.
 
         Many agents keep nothing of a session before its first prompt. One that has had none
-        and that the agent does not open is replaced by a new one: nothing is lost with it.
+        and that the agent does not open is replaced by a new one: nothing is lost with it. So
+        is one that can never be opened again, and of which something waits for review: the
+        new one goes on from there.
         """
         running, cwd = await self._pool.agent(agent, cwd, say)
         with self._pool.held(running):
+            kept_as = self._earlier.kept_as(running, agent_session_id)
+            goes_on: str | None = None
             untouched = how != "fork" and self._earlier.is_untouched(running, agent_session_id)
             try:
                 return await self._restore(
@@ -148,18 +157,38 @@ class Opening:
                     cwd,
                     additional_directories,
                     mcp_servers,
+                    kept_as,
                     untouched=untouched,
                 )
             except (NotOffered, SessionRefused) as refused:
-                key = (running.name, agent_session_id)
-                if not untouched or await self._cut_offs.find(key) is not None:
+                if how == "fork":
                     raise
-                logger.info("%s; nothing was said in it: a new one takes its place", refused)
-            session = await self._new(running, cwd, additional_directories, mcp_servers)
+                is_unknown = isinstance(refused, SessionUnknown)
+                cut_off = await self._cut_offs.find((running.name, agent_session_id))
+                is_lost = is_unknown or not restores(running.info)
+                if is_lost and await self._left(running, cwd, kept_as):
+                    goes_on = kept_as
+                else:
+                    if is_unknown:
+                        self._earlier.forget(running, agent_session_id)
+                    if not untouched or cut_off is not None:
+                        raise
+                logger.info("%s; a new one takes its place", refused)
+            session = await self._new(running, cwd, additional_directories, mcp_servers, goes_on)
             session.instead_of = agent_session_id
             if session.state.agent_session_id != agent_session_id:
                 self._earlier.forget(running, agent_session_id)
+            if goes_on is not None:
+                go_on(session, cut_off, untouched=untouched)
+                self._cut_offs.forget((running.name, agent_session_id))
             return session
+
+    async def _left(self, running: Agent, cwd: str, kept_as: str) -> bool:
+        """Whether a session that is lost has left something for review."""
+        known = self._routes.sessions_of(running)
+        if self._settings().review_mode == "off" or any(one.kept_as == kept_as for one in known):
+            return False
+        return await self._earlier.left(running, cwd, kept_as)
 
     async def _restore(
         self,
@@ -169,6 +198,7 @@ class Opening:
         cwd: str,
         additional_directories: Sequence[str],
         mcp_servers: Sequence[Mapping[str, Any]],
+        kept_as: str,
         *,
         untouched: bool,
     ) -> LiveSession:
@@ -200,6 +230,7 @@ class Opening:
                 SessionOpened(agent_session_id),
                 opened_with,
                 loading=True,
+                kept_as=kept_as,
             )
 
             def loaded(opened: SessionOpened) -> None:
@@ -212,10 +243,8 @@ class Opening:
                     await stillness(session)
             except BaseException as error:
                 self._forget(session)
-                if isinstance(error, SessionUnknown):
-                    self._earlier.forget(running, agent_session_id)
-                    if cut_off is not None:
-                        raise _lost(error, cut_off) from error
+                if isinstance(error, SessionUnknown) and cut_off is not None:
+                    raise _lost(error, cut_off) from error
                 raise
             session.untouched = untouched and cut_off is None
             self._earlier.remember(session)
@@ -276,6 +305,7 @@ class Opening:
         method: str,
         params: Mapping[str, Any],
         opened_with: OpenedWith,
+        kept_as: str | None = None,
     ) -> LiveSession:
         """A session whose id the agent gives; some speak of it before they name it."""
         begun: list[LiveSession] = []
@@ -286,7 +316,9 @@ class Opening:
                     method,
                     params,
                     None,
-                    lambda opened: begun.append(self._make(agent, cwd, roots, opened, opened_with)),
+                    lambda opened: begun.append(
+                        self._make(agent, cwd, roots, opened, opened_with, kept_as=kept_as)
+                    ),
                 )
         except BaseException:
             for session in begun:

@@ -150,7 +150,7 @@ class SessionView(Protocol):
     @property
     def instead_of(self) -> str | None:
         """The agent's id of the session that it was opened in the place of, in which nothing
-        had been said; else None."""
+        had been said or which cannot be opened again; else None."""
 
     def queue(self) -> list[dict[str, str]]:
         """The prompts that wait: ``{turnId, text}`` each."""

@@ -102,7 +102,7 @@ class Sessions:
             self._needed,
         )
         self._logins = Logins(editor, self._pool)
-        self._earlier = Earlier(self._pool, index or SessionIndex(None))
+        self._earlier = Earlier(self._pool, index or SessionIndex(None), self._ledgers)
         self._tools = ToolServer(editor, settings)
         self._cut_offs = CutOffs(unfinished, spawn)
         self._stopping = False
@@ -212,6 +212,7 @@ class Sessions:
         opened_with: OpenedWith,
         *,
         loading: bool = False,
+        kept_as: str | None = None,
     ) -> LiveSession:
         if self._routes.find(agent, opened.agent_session_id) is not None:
             raise AgentUnusable(
@@ -228,11 +229,12 @@ class Sessions:
             agent_session_id=opened.agent_session_id,
             terminal_limit=settings.terminal_output_bytes,
         )
+        goes_on = kept_as is not None
+        if kept_as is None:
+            kept_as = self._ledgers.name_for(agent.name, cwd, opened.agent_session_id)
         ledger = None
         if settings.review_mode != "off":
-            ledger = self._ledgers.make(
-                agent.name, cwd, opened.agent_session_id, roots, again=loading
-            )
+            ledger = self._ledgers.make(agent.name, cwd, kept_as, roots, again=goes_on)
         session = LiveSession(
             state,
             agent,
@@ -250,6 +252,7 @@ class Sessions:
             self._earlier.remember,
             self._turn_moved,
         )
+        session.kept_as = kept_as
         session.loading = session.quiet = loading
         self._sessions[state.session_id] = session
         session.publish(session.state.opened(opened))

@@ -42,6 +42,8 @@ from acp_sidecar.workspace.undoing import Undo
 from acp_sidecar.workspace.uris import path_to_uri
 from acp_sidecar.workspace.waiting import Waiting
 
+WAITING: Final = "waiting"
+"""Of a session's folder for checkpoints, what waits for review."""
 _AT_ONCE: Final = 200
 """Files that are looked at before others get their turn."""
 
@@ -79,7 +81,7 @@ class Ledger:
         self._tracked = Tracked(files, shelf, self)
         self._undo = Undo(self._tracked)
         self._history = History(checkpoints, shelf)
-        self._waiting = Waiting(None if checkpoints is None else checkpoints / "waiting")
+        self._waiting = Waiting(None if checkpoints is None else checkpoints / WAITING)
         self._shelf = shelf
         self._news = News()
         self._tracked.listen(self._history.happened)
@@ -120,6 +122,7 @@ class Ledger:
     def close(self) -> None:
         """The session is over: its baselines go, its checkpoints stay, and what waits."""
         self._flush()
+        self._waiting.close()
         if self._baselines is not None:
             self._baselines.close()
 

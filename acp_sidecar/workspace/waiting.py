@@ -2,7 +2,8 @@
 
 A small file for each changed file of a session. It says which of the file's lines, or what of
 it as a whole, is the agent's doing, and by a digest of which text that is said: what the file
-has come to say since is in the session's history.
+has come to say since is in the session's history. The folder is held by the process that writes
+there, so that no second one goes on from it meanwhile.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import base64
 import hashlib
 import json
 import logging
+import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +25,7 @@ from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.entry import Changer, Entry, Origin, State, Whole
 from acp_sidecar.workspace.history import Version
 from acp_sidecar.workspace.hunks import Patch, Who
+from acp_sidecar.workspace.lockfile import hold
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Piece, Shelf
 from acp_sidecar.workspace.texts import FileText, Missing, Said
@@ -39,6 +42,13 @@ class Waiting:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._written: dict[Path, State] = {}
+        self._held: int | None = None
+
+    def close(self) -> None:
+        """Somebody else may go on from there."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def write(self, entries: Iterable[Entry]) -> None:
         """Write down what waits in files of which that is not written yet."""
@@ -68,6 +78,8 @@ class Waiting:
     ) -> dict[Path, State]:
         """What an earlier process has left waiting, each in what its history says last."""
         found: dict[Path, State] = {}
+        if self._folder is not None and self._folder.is_dir():
+            self._hold(self._folder)
         for file, values in self._read():
             try:
                 path = Path(values["path"])
@@ -100,12 +112,39 @@ class Waiting:
 
     def _write_one(self, folder: Path, path: Path, values: Mapping[str, Any]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._hold(folder)
         write_whole(_place(folder, path), zlib.compress(json.dumps(values).encode(), _FAST))
+
+    def _hold(self, folder: Path) -> None:
+        if self._held is None:
+            with suppress(OSError):
+                self._held = hold(_lock_of(folder))
 
     def _remove(self, path: Path) -> None:
         if self._folder is not None:
             with suppress(OSError):
                 _place(self._folder, path).unlink()
+
+
+def something_waits(folder: Path) -> bool:
+    """Whether something is written down in the folder of a session."""
+    return any(folder.glob("*.json"))
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a living process, also this one, has the folder of a session open."""
+    try:
+        handle = hold(_lock_of(folder), make=False)
+    except OSError:
+        return False
+    if handle is None:
+        return _lock_of(folder).exists()
+    os.close(handle)
+    return False
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
 
 
 def _place(folder: Path, path: Path) -> Path:

@@ -249,9 +249,9 @@ export class Sessions implements Disposable {
   #supersede(session: Session, instead: Session | null = null): void {
     const isSame = (other: Session) =>
       other.agent === session.agent && other.agentSessionId === session.agentSessionId;
-    const slept = this.all().find(
-      (other) => other.asleep !== null && (other === instead || isSame(other)),
-    );
+    const asleep = this.all().filter((other) => other.asleep !== null);
+    // Some agents give their ids anew.
+    const slept = asleep.find((other) => other === instead) ?? asleep.find(isSame);
     if (!slept) {
       return;
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { kill, scenario, until, type Workbench } from './harness/index.ts';
+import { kill, scenario, until, untilSame, type Workbench } from './harness/index.ts';
 import { PYTHON } from './harness/places.ts';
 
 const FILES = { 'greeting.py': 'def greet(name):\n    return "Hello " + name\n' };
@@ -63,6 +63,34 @@ scenario(
     await window.chat.prompt(JSON.stringify({ 'new.txt': 'written' }));
     await until('the agent has written', () => existsSync(join(window.server.folder, 'new.txt')));
     assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+  },
+);
+
+scenario(
+  'what an agent has changed waits for review also where it cannot open its session again',
+  { ...SCRIBE, files: FILES },
+  async (window) => {
+    const file = join(window.server.folder, 'greeting.py');
+    const waits = async (count: string) => {
+      const tab = window.page.locator('.activitybar').getByRole('tab', { name: /^Agents/ });
+      await untilSame(`${count} waits for review`, count, async () =>
+        (await tab.locator('.badge-content').allInnerTexts()).join('').trim(),
+      );
+    };
+    await window.activated();
+    await window.chat.prompt(JSON.stringify({ 'greeting.py': 'def greet(name):\n    pass\n' }));
+    await waits('1');
+    await killSidecar(window);
+    await window.notifications.shown(/scribe cannot open the session again/);
+    await waits('1');
+    await window.reload();
+    await window.chat.open();
+    await waits('1');
+    assert.equal(await window.chat.frame.getByRole('tab').count(), 1);
+    await window.openFile('greeting.py');
+    await window.command('ACP: Revert Changes of File');
+    await waits('');
+    await untilSame('it is as it was', FILES['greeting.py'], () => readFileSync(file, 'utf8'));
   },
 );
 
