@@ -176,7 +176,7 @@ class Player:
 
     def _has_prompted(self, agent_session_id: str) -> bool:
         session = self._by_agent_id.get(agent_session_id)
-        return session is not None and session.work.stop_reason is not None
+        return session is not None and session.turns.stop_reason is not None
 
     def _asks(self, json_id: Any, request: PermissionRequest) -> None:
         session = self._session({"sessionId": request.agent_session_id})

@@ -79,7 +79,7 @@ def _commands(session: LiveSession, typed: str, start: int, end: int) -> list[Su
     wanted = typed.casefold()
     ranked = [
         (rank, number, command)
-        for number, command in enumerate(session.state.beside.commands)
+        for number, command in enumerate(session.state.info.commands)
         if (rank := _rank(command.name.casefold(), wanted)) is not None
     ]
     ranked.sort(key=lambda each: each[:2])

@@ -82,7 +82,7 @@ class Earlier:
         known = self._index.find(state.agent, state.agent_session_id)
         if known is not None and known.kept_as != session.kept_as:
             self._set_aside(known)
-        title = state.beside.title or _first_words(session) or (known.title if known else None)
+        title = state.info.title or _first_words(session) or (known.title if known else None)
         self._index.remember(
             KnownSession(
                 state.session_id,

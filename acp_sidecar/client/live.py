@@ -34,9 +34,9 @@ from acp_sidecar.client.answers import Answers
 from acp_sidecar.client.bookkeeping import Bookkeeping
 from acp_sidecar.client.books import Books
 from acp_sidecar.client.cutoff import NOTHING_LEFT
+from acp_sidecar.client.filelocks import FileLocks
 from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.news import News
-from acp_sidecar.client.order import Order
 from acp_sidecar.client.peculiar import meant
 from acp_sidecar.client.permissions import Permissions
 from acp_sidecar.client.prompt import Prompt
@@ -44,8 +44,8 @@ from acp_sidecar.client.proposals import Proposals
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.saving import Saving
 from acp_sidecar.client.settings_news import SettingsNews
-from acp_sidecar.client.sight import Sight, look
 from acp_sidecar.client.silence import tell_where_nothing_was_said
+from acp_sidecar.client.target import Target, look
 from acp_sidecar.client.terminals import Terminals
 from acp_sidecar.client.turns import Turns
 from acp_sidecar.client.visible import visible
@@ -118,9 +118,9 @@ class LiveSession:
         self.seen = Seen()
         self.settings_news = SettingsNews()
         self.saving = Saving(self)
-        self.in_order = Order()
+        self.in_order = FileLocks()
         """Held while the agent reads or writes a file: one after the other, as they came."""
-        self.proposing = Order()
+        self.proposing = FileLocks()
         """Held while a write of a file waits for the user, and the next one for that."""
         self.tasks = Tasks(spawn)
         self.answers = Answers(spawn)
@@ -177,7 +177,7 @@ class LiveSession:
     def happened(self, sent: Event) -> None:
         """Fold an event of the agent's, in order of arrival."""
         self.heard += 1
-        event = meant(sent, self.agent.info.name, self.state.beside.modes)
+        event = meant(sent, self.agent.info.name, self.state.info.modes)
         if event is None:
             return
         if self.told_again and isinstance(event, _HISTORY):
@@ -186,10 +186,10 @@ class LiveSession:
             self.publish(self.state.apply(event))
             self.turns.agent_is(event)
             return
-        before = (self.state.beside.modes, self.state.beside.config_options)
+        before = (self.state.info.modes, self.state.info.config_options)
         self.publish(self.state.apply(event, replay=self.quiet))
         if isinstance(event, ModeUpdate | ConfigOptionsUpdate) and not self.quiet:
-            for said in self.settings_news.of(before, self.state.beside):
+            for said in self.settings_news.of(before, self.state.info):
                 self.editor.tell("info", f"{visible(self.agent_name)} {said}")
 
     def publish(self, changes: Sequence[Change]) -> None:
@@ -276,7 +276,7 @@ class LiveSession:
 
     # --- files ------------------------------------------------------------------------
 
-    def look(self, path: str) -> Sight:
+    def look(self, path: str) -> Target:
         """What is at a path the agent named, for a question's text."""
         return look(path, self.state.cwd, self.roots, self.files)
 

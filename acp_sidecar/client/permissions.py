@@ -16,7 +16,7 @@ from attrs import define
 from acp_sidecar.acp.model import PermissionOption, PermissionRequest
 from acp_sidecar.client.ports import Editor, Refused
 from acp_sidecar.client.question import Question, question
-from acp_sidecar.client.sight import Sight
+from acp_sidecar.client.target import Target
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
@@ -31,7 +31,7 @@ CONSENT: Final = (
     PermissionOption(_ALLOW, "Yes, this time", "allow_once"),
 )
 """The answers to a question of ours; see :meth:`Permissions.consent`."""
-_UNKNOWN: Final = Sight(exists=None, inside=False)
+_UNKNOWN: Final = Target(exists=None, inside=False)
 
 
 class NotWaiting(Refused):
@@ -48,7 +48,7 @@ class Asking(Protocol):
     def takes_questions(self) -> bool:
         """Whether a question may be put to the user now."""
 
-    def look(self, path: str) -> Sight:
+    def look(self, path: str) -> Target:
         """What is at a path the agent named."""
 
     def permission_asked(self, question: Question, request: PermissionRequest) -> None: ...

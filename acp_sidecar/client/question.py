@@ -29,8 +29,8 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.client.choices import Choice, choices, refusable
 from acp_sidecar.client.excerpt import excerpt, says_the_same
-from acp_sidecar.client.sight import Sight
 from acp_sidecar.client.summary import ChangeSummary, summarise
+from acp_sidecar.client.target import Target
 from acp_sidecar.client.visible import visible
 from acp_sidecar.session.commandline import command_field, command_of
 
@@ -142,7 +142,7 @@ def question(
     stored_raw_input: Json,
     stored_content: Sequence[ToolCallContent],
     stored_locations: Sequence[Location],
-    look: Callable[[str], Sight],
+    look: Callable[[str], Target],
 ) -> Question:
     """Build the question of a request.
 
@@ -212,7 +212,7 @@ def _first_text(raw_input: Json, names: Sequence[str]) -> str | None:
 
 
 def _places(
-    question: Question, request: PermissionRequest, look: Callable[[str], Sight]
+    question: Question, request: PermissionRequest, look: Callable[[str], Target]
 ) -> list[Fact]:
     """Where it would happen."""
     facts = []
@@ -224,7 +224,7 @@ def _places(
     return facts
 
 
-def _place(kind: str, path: str, look: Callable[[str], Sight]) -> Fact:
+def _place(kind: str, path: str, look: Callable[[str], Target]) -> Fact:
     note = "" if look(path).inside else " (outside the workspace)"
     return Fact(f"{kind.capitalize()}: {visible(path)}{note}", kind, path, note)
 
@@ -233,7 +233,7 @@ def _rest(
     question: Question,
     request: PermissionRequest,
     call_title: str | None,
-    look: Callable[[str], Sight],
+    look: Callable[[str], Target],
 ) -> list[Fact]:
     """All that is known beyond the changes; what the agent calls it comes last."""
     facts = []

@@ -23,7 +23,7 @@ async def set_mode(pool: Pool, session: LiveSession, mode_id: str) -> None:
     Raises :class:`NotOffered` for a mode that the agent did not name, ``AgentUnusable`` where
     the agent refuses.
     """
-    modes = session.state.beside.modes
+    modes = session.state.info.modes
     known = [mode.id for mode in modes.available_modes] if modes else []
     if mode_id not in known:
         raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
@@ -42,7 +42,7 @@ async def set_config_option(
     Raises :class:`NotOffered` for an option that the agent did not name, ``AgentUnusable``
     where the agent refuses, or answers with what cannot be read.
     """
-    options = session.state.beside.config_options
+    options = session.state.info.config_options
     known = [option.id for option in options if not isinstance(option, UnknownBlock)]
     if config_id not in known:
         raise NotOffered(f"No option {config_id!r}; known: {', '.join(known) or 'none'}")

@@ -24,7 +24,7 @@ from acp_sidecar.acp.model import (
 from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
-    from acp_sidecar.session.beside import Beside
+    from acp_sidecar.session.info import SessionInfo
 
 Settings: TypeAlias = tuple[SessionModes | None, tuple[ConfigOption, ...]]
 """The modes and the options of a session."""
@@ -48,7 +48,7 @@ class SettingsNews:
         finally:
             self._asked.remove(wanted)
 
-    def of(self, before: Settings, now: Beside) -> list[str]:
+    def of(self, before: Settings, now: SessionInfo) -> list[str]:
         """What has changed and was not asked for, a few words each, to follow the agent's
         name. What was not there before is no change."""
         modes, options = before

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from acp_sidecar.acp.model import Diff
-from acp_sidecar.client.sight import Sight
+from acp_sidecar.client.target import Target
 from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.positions import split_lines
 from acp_sidecar.workspace.textdiff import fit, hunks, same_text
@@ -32,13 +32,13 @@ class ChangeSummary:
     text: str
 
 
-def summarise(diff: Diff, look: Callable[[str], Sight]) -> ChangeSummary:
+def summarise(diff: Diff, look: Callable[[str], Target]) -> ChangeSummary:
     """What ``diff`` would do, by what ``look`` says of its path."""
-    sight = look(diff.path)
-    where = visible(diff.path) + ("" if sight.inside else ", outside the workspace,")
-    old, new, now = diff.old_text or None, diff.new_text, sight.text
+    target = look(diff.path)
+    where = visible(diff.path) + ("" if target.inside else ", outside the workspace,")
+    old, new, now = diff.old_text or None, diff.new_text, target.text
     if now is None:
-        return ChangeSummary(diff.path, old, new, old is None, _unseen(where, sight, old, new))
+        return ChangeSummary(diff.path, old, new, old is None, _unseen(where, target, old, new))
     if old is None or same_text(old, now):
         # What is there now is the truth, and its line ends stay in a write.
         text = _whole(where, now, fit(new, now), declared_new=old is None)
@@ -51,15 +51,15 @@ def summarise(diff: Diff, look: Callable[[str], Sight]) -> ChangeSummary:
     return ChangeSummary(diff.path, old, new, False, text)
 
 
-def _unseen(where: str, sight: Sight, old: str | None, new: str) -> str:
-    if sight.exists and not sight.regular:
+def _unseen(where: str, target: Target, old: str | None, new: str) -> str:
+    if target.exists and not target.regular:
         return f"takes {where} for a file, which it is not, and writes {_lines(new)}"
     if old is not None:
-        said = "as the agent has it" if sight.exists is not False else "but nothing is there now"
+        said = "as the agent has it" if target.exists is not False else "but nothing is there now"
         return f"changes {where} ({_counts(old, fit(new, old))}, {said})"
-    if sight.exists:
+    if target.exists:
         return f"overwrites {where} with {_lines(new)}"
-    return f"{'writes' if sight.exists is None else 'creates'} {where} ({_lines(new)})"
+    return f"{'writes' if target.exists is None else 'creates'} {where} ({_lines(new)})"
 
 
 def _whole(where: str, now: str, new: str, *, declared_new: bool) -> str:

@@ -118,9 +118,9 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "agentSessionId": state.agent_session_id,
             "cwd": state.cwd,
             "status": state.status,
-            "stopReason": state.work.stop_reason,
+            "stopReason": state.turns.stop_reason,
             "queue": session.queue(),
-            "title": state.beside.title,
+            "title": state.info.title,
             "usage": usage(state),
             **offered(state),
         }

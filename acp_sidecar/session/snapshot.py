@@ -12,7 +12,7 @@ from acp_sidecar.session.terminals import IN_STATE
 
 def snapshot(session: Session) -> dict[str, Any]:
     """A session as plain JSON, with ACP's names; no field is missing."""
-    beside, work = session.beside, session.work
+    info, turns = session.info, session.turns
     return {
         "sessionId": session.session_id,
         "agentSessionId": session.agent_session_id,
@@ -20,12 +20,12 @@ def snapshot(session: Session) -> dict[str, Any]:
         "protocolVersion": session.protocol_version,
         "cwd": session.cwd,
         "roots": list(session.roots),
-        "title": beside.title,
-        "updatedAt": beside.updated_at,
+        "title": info.title,
+        "updatedAt": info.updated_at,
         "status": session.status,
-        "stopReason": work.stop_reason,
-        "stopError": work.stop_error,
-        "endReason": work.end_reason,
+        "stopReason": turns.stop_reason,
+        "stopError": turns.stop_error,
+        "endReason": turns.end_reason,
         "turn": session.turn,
         "order": _all(session.entries),
         "messages": _all(session.messages),
@@ -42,23 +42,23 @@ def snapshot(session: Session) -> dict[str, Any]:
         "changes": session.changes,
         "follow": session.follow,
         "queue": session.queue,
-        "_meta": beside.meta,
+        "_meta": info.meta,
     }
 
 
 def offered(session: Session) -> dict[str, Any]:
     """What the agent offers in it, as it is now: ``modes``, ``configOptions``, ``commands``."""
-    beside = session.beside
+    info = session.info
     return {
-        "modes": encode(beside.modes),
-        "configOptions": encode(beside.config_options),
-        "commands": encode(beside.commands),
+        "modes": encode(info.modes),
+        "configOptions": encode(info.config_options),
+        "commands": encode(info.commands),
     }
 
 
 def usage(session: Session) -> dict[str, Any] | None:
     """The usage, with its cost."""
-    told = session.beside.usage
+    told = session.info.usage
     return None if told is None else {"cost": None, **encode(told)}
 
 

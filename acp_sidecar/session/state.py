@@ -15,10 +15,10 @@ from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.model import UNSET, ContentBlock, Event, Json, JsonObject, TerminalContent
 from acp_sidecar.acp.terminal_meta import terminal_events
 from acp_sidecar.session import change
-from acp_sidecar.session.asides import Asides
-from acp_sidecar.session.beside import Beside
+from acp_sidecar.session.announcements import Announcements
 from acp_sidecar.session.calls import Calls
 from acp_sidecar.session.change import Change
+from acp_sidecar.session.info import SessionInfo
 from acp_sidecar.session.message import Message
 from acp_sidecar.session.messages import Messages
 from acp_sidecar.session.question import Elicited, Permission
@@ -27,7 +27,7 @@ from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
 from acp_sidecar.session.terminals import LIMIT, Terminal, Terminals
 from acp_sidecar.session.timeline import Entry, Record, Timeline
 from acp_sidecar.session.toolcall import ToolCall
-from acp_sidecar.session.work import End, Work
+from acp_sidecar.session.turns import End, Turns
 
 
 class Session:
@@ -65,12 +65,12 @@ class Session:
         }
         self.queue: Json = []
         # Others read these two, and change nothing in them:
-        self.beside = Beside()
-        self.work = Work(lambda: self._questions.waiting)
+        self.info = SessionInfo()
+        self.turns = Turns(lambda: self._questions.waiting)
         self._timeline = Timeline()
         self._messages = Messages(self._timeline)
         self._calls = Calls(self._timeline)
-        self._asides = Asides(self._timeline)
+        self._announcements = Announcements(self._timeline)
         self._questions = Questions(self._timeline)
         self._terminals = Terminals(terminal_limit)
         self._heard_in: set[int] = set()
@@ -80,7 +80,7 @@ class Session:
     @property
     def status(self) -> str:
         """``idle``, ``running``, ``requires_action``, ``closed`` or ``dead``."""
-        return self.work.status
+        return self.turns.status
 
     @property
     def at_work(self) -> bool:
@@ -162,15 +162,15 @@ class Session:
 
     def _close_after_the_end(self) -> list[Change]:
         """What an agent still says of a session that has ended leaves no call open."""
-        if self.work.ended is None:
+        if self.turns.ended is None:
             return []
-        return self._calls.close("failed" if self.work.ended == "dead" else "cancelled")
+        return self._calls.close("failed" if self.turns.ended == "dead" else "cancelled")
 
     def opened(self, opened: model.SessionOpened) -> list[Change]:
         """The agent answered the request that opens a session."""
         self.agent_session_id = opened.agent_session_id
-        changes = self.beside.opened(opened)
-        if opened.settled and not self.work.in_turn:
+        changes = self.info.opened(opened)
+        if opened.settled and not self.turns.in_turn:
             changes += self._calls.close("failed")
         return changes
 
@@ -181,13 +181,13 @@ class Session:
     def begin_turn(self, user_blocks: Iterable[ContentBlock]) -> tuple[int, list[Change]]:
         """A prompt goes out. Returns the number of the turn it begins, and the changes."""
         changes = self._messages.settle(self.turn)
-        if not self.work.in_turn:
+        if not self.turns.in_turn:
             # Calls that came after the end of their turn: nothing else will close them.
             changes += self._calls.close("failed", lasting=False)
         self.turn += 1
-        self.work.prompted()
+        self.turns.prompted()
         changes.append(self._messages.prompt(user_blocks, self.turn))
-        return self.turn, [*changes, *self.work.moved()]
+        return self.turn, [*changes, *self.turns.moved()]
 
     def prompt_accepted(self, message_id: str) -> None:
         """The agent took the oldest prompt that it had not taken yet, as this message."""
@@ -195,8 +195,8 @@ class Session:
 
     def cancel_turn(self) -> list[Change]:
         """The user cancelled: what is unfinished is shown as cancelled at once."""
-        self.work.cancel()
-        return [*self._close_all("cancelled"), *self.work.moved()]
+        self.turns.cancel()
+        return [*self._close_all("cancelled"), *self.turns.moved()]
 
     def close(self) -> list[Change]:
         """The session was closed in good order."""
@@ -204,14 +204,14 @@ class Session:
 
     def died(self, reason: str) -> list[Change]:
         """The agent is gone; ``reason`` is for people."""
-        if not self.work.ended:
-            self.work.end_reason = reason
+        if not self.turns.ended:
+            self.turns.end_reason = reason
         return self._end("dead", "failed")
 
     def revived(self) -> list[Change]:
         """A session whose agent was gone goes on with another process of it."""
-        self.work.revive()
-        return self.work.moved()
+        self.turns.revive()
+        return self.turns.moved()
 
     def permission_asked(
         self, request_id: str, request: model.PermissionRequest, headline: str, message: str
@@ -230,25 +230,25 @@ class Session:
             self._show_terminals(tool_call.tool_call_id, model.given(tool_call.content, ()))
         asked = self._questions.ask(request_id, request, headline, message, self.turn)
         changes += self._close_after_the_end()
-        return [*changes, asked, *self.work.moved()]
+        return [*changes, asked, *self.turns.moved()]
 
     def permission_closed(
         self, request_id: str, state: str, option_id: str | None = None
     ) -> list[Change]:
         """A request was ``answered`` or ``cancelled``. What is closed stays as it is."""
         changes = self._questions.close(request_id, state, option_id)
-        return [*changes, *self.work.moved()]
+        return [*changes, *self.turns.moved()]
 
     def elicitation_asked(self, request_id: str, asked: Elicitation) -> list[Change]:
         """The agent wants to know something of the user. ``request_id`` is ours."""
         changes = self._heard()
         changes.append(self._questions.elicit(request_id, asked, self.turn))
-        return [*changes, *self.work.moved()]
+        return [*changes, *self.turns.moved()]
 
     def elicitation_closed(self, request_id: str, action: Action) -> list[Change]:
         """It was answered: accepted, declined or cancelled."""
         changes = self._questions.close_elicitation(request_id, action)
-        return [*changes, *self.work.moved()]
+        return [*changes, *self.turns.moved()]
 
     def elicitation_completed(self, request_id: str) -> list[Change]:
         """What the user was sent to a page for is done, the agent says."""
@@ -295,23 +295,23 @@ class Session:
         changes = self._messages.settle(self.turn)
         cancelled = self._questions.cancel()
         if cancelled:
-            changes += [*cancelled, *self.work.moved()]
+            changes += [*cancelled, *self.turns.moved()]
         return changes + self._calls.close(calls)
 
     def _end(self, how: End, calls: str) -> list[Change]:
-        if self.work.ended:
+        if self.turns.ended:
             return []
         changes = self._close_all(calls)
-        self.work.end(how)
-        return [*changes, *self.work.moved()]
+        self.turns.end(how)
+        return [*changes, *self.turns.moved()]
 
     def _turn_started(self, event: model.TurnStarted, replay: bool) -> list[Change]:
-        self.work.began()
-        return [*self._in_background(event.background), *self.work.moved()]
+        self.turns.began()
+        return [*self._in_background(event.background), *self.turns.moved()]
 
     def _action_required(self, event: model.ActionRequired, replay: bool) -> list[Change]:
-        self.work.began(needs_action=True)
-        return [*self._in_background(event.background), *self.work.moved()]
+        self.turns.began(needs_action=True)
+        return [*self._in_background(event.background), *self.turns.moved()]
 
     def _in_background(self, work: tuple[model.BackgroundWork, ...] | None) -> list[Change]:
         self.background = work
@@ -324,13 +324,13 @@ class Session:
         changes = self._messages.settle(self.turn)
         if event.idle:
             changes += self._in_background(event.background)
-        self.work.stopped(event)
-        if not self.work.in_turn and not event.idle:
-            cancelled = self.work.cancelled or event.stop_reason == "cancelled"
+        self.turns.stopped(event)
+        if not self.turns.in_turn and not event.idle:
+            cancelled = self.turns.cancelled or event.stop_reason == "cancelled"
             changes += self._calls.close(
-                "cancelled" if cancelled else "failed", lasting=self.work.cancelled
+                "cancelled" if cancelled else "failed", lasting=self.turns.cancelled
             )
-        return [*changes, self.work.told()]
+        return [*changes, self.turns.told()]
 
     # --- the conversation ----------------------------------------------------------------
 
@@ -375,16 +375,16 @@ class Session:
                 self._terminals.show_in(item.terminal_id, call.key)
 
     def _plan(self, event: model.PlanUpdate, replay: bool) -> list[Change]:
-        return [*self._heard(), self._asides.plan(event)]
+        return [*self._heard(), self._announcements.plan(event)]
 
     def _notice(self, event: model.Notice, replay: bool) -> list[Change]:
-        return [*self._heard(), self._asides.notice(event)]
+        return [*self._heard(), self._announcements.notice(event)]
 
     def _compaction(self, event: model.CompactionUpdate, replay: bool) -> list[Change]:
-        return [self._asides.compaction(event)]
+        return [self._announcements.compaction(event)]
 
     def _compaction_chunk(self, event: model.CompactionSummaryChunk, replay: bool) -> list[Change]:
-        return [self._asides.summary_chunk(event)]
+        return [self._announcements.summary_chunk(event)]
 
     def _terminal(
         self,
@@ -399,10 +399,10 @@ def _is_of_user(record: Record | None) -> bool:
     return isinstance(record, Message) and record.role == "user"
 
 
-def _of_beside(
-    fold: Callable[[Beside, Any], Change],
+def _of_info(
+    fold: Callable[[SessionInfo, Any], Change],
 ) -> Callable[[Session, Any, bool], list[Change]]:
-    return lambda session, event, replay: [fold(session.beside, event)]
+    return lambda session, event, replay: [fold(session.info, event)]
 
 
 _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
@@ -411,11 +411,11 @@ _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
     model.ToolCallUpsert: Session._tool_call,
     model.ToolCallContentChunk: Session._tool_call_chunk,
     model.PlanUpdate: Session._plan,
-    model.CommandsUpdate: _of_beside(Beside.command_list),
-    model.ModeUpdate: _of_beside(Beside.mode),
-    model.ConfigOptionsUpdate: _of_beside(Beside.config),
-    model.SessionInfoUpdate: _of_beside(Beside.info),
-    model.UsageUpdate: _of_beside(Beside.use),
+    model.CommandsUpdate: _of_info(SessionInfo.command_list),
+    model.ModeUpdate: _of_info(SessionInfo.mode),
+    model.ConfigOptionsUpdate: _of_info(SessionInfo.config),
+    model.SessionInfoUpdate: _of_info(SessionInfo.session_info),
+    model.UsageUpdate: _of_info(SessionInfo.use),
     model.Notice: Session._notice,
     model.CompactionUpdate: Session._compaction,
     model.CompactionSummaryChunk: Session._compaction_chunk,

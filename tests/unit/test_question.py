@@ -20,8 +20,8 @@ from acp_sidecar.acp.model import (
 )
 from acp_sidecar.client.choices import choices, contradicts
 from acp_sidecar.client.question import Fact, Question, question
-from acp_sidecar.client.sight import Sight
 from acp_sidecar.client.summary import summarise
+from acp_sidecar.client.target import Target
 from acp_sidecar.client.visible import likeness, visible
 
 ALLOW = PermissionOption("yes", "Allow", "allow_once")
@@ -37,10 +37,10 @@ def asked(
 ) -> Question:
     known = files or {}
 
-    def look(path: str) -> Sight:
+    def look(path: str) -> Target:
         if not path.startswith("/ws/"):
-            return Sight(inside=False)
-        return Sight(exists=path in known, text=known.get(path))
+            return Target(inside=False)
+        return Target(exists=path in known, text=known.get(path))
 
     return question(
         PermissionRequest("S", options, call, **fields),
@@ -277,32 +277,32 @@ def test_D02_a_write_over_an_existing_file_is_called_an_overwrite() -> None:
     assert shown.changes[0].before == "x\n" * 100
 
 
-FOLDER = Sight(exists=True, regular=False)
-UNREADABLE = Sight(exists=True)
+FOLDER = Target(exists=True, regular=False)
+UNREADABLE = Target(exists=True)
 
 
 @pytest.mark.parametrize(
-    ("sight", "old", "new", "said"),
+    ("target", "old", "new", "said"),
     [
-        (Sight(True, "a\r\nb\r\n"), "a\nb\n", "a\nB\n", "changes /f (−1 +1 lines)"),
-        (Sight(True, "a\r\nb\r\n"), "b\n", "B\n", "changes /f (−1 +1 lines, in a part of it)"),
-        (Sight(True, "a\nb\n"), "b", "B", "changes /f (−1 +1 lines, in a part of it)"),
+        (Target(True, "a\r\nb\r\n"), "a\nb\n", "a\nB\n", "changes /f (−1 +1 lines)"),
+        (Target(True, "a\r\nb\r\n"), "b\n", "B\n", "changes /f (−1 +1 lines, in a part of it)"),
+        (Target(True, "a\nb\n"), "b", "B", "changes /f (−1 +1 lines, in a part of it)"),
         (
-            Sight(True, "a\n"),
+            Target(True, "a\n"),
             "z\n",
             "B\n",
             "changes /f (−1 +1 lines, in a text that it does not have)",
         ),
-        (Sight(True, "a\n"), None, "a\n", "leaves /f as it is"),
-        (Sight(True, "a\n"), "", "b\nc\n", "overwrites /f (1 line before, 2 lines after)"),
-        (Sight(), "a\n", "b\n", "changes /f (−1 +1 lines, but nothing is there now)"),
-        (Sight(), None, "", "creates /f (0 lines)"),
+        (Target(True, "a\n"), None, "a\n", "leaves /f as it is"),
+        (Target(True, "a\n"), "", "b\nc\n", "overwrites /f (1 line before, 2 lines after)"),
+        (Target(), "a\n", "b\n", "changes /f (−1 +1 lines, but nothing is there now)"),
+        (Target(), None, "", "creates /f (0 lines)"),
         (FOLDER, None, "x\n", "takes /f for a file, which it is not, and writes 1 line"),
         (UNREADABLE, None, "x\n", "overwrites /f with 1 line"),
         (UNREADABLE, "a\n", "x\n", "changes /f (−1 +1 lines, as the agent has it)"),
-        (Sight(None), None, "x\n", "writes /f (1 line)"),
+        (Target(None), None, "x\n", "writes /f (1 line)"),
         (
-            Sight(True, inside=False),
+            Target(True, inside=False),
             "a\n",
             "x\n",
             "changes /f, outside the workspace, (−1 +1 lines, as the agent has it)",
@@ -310,14 +310,14 @@ UNREADABLE = Sight(exists=True)
     ],
 )
 def test_a_change_is_summed_up_by_what_is_there(
-    sight: Sight, old: str | None, new: str, said: str
+    target: Target, old: str | None, new: str, said: str
 ) -> None:
-    assert summarise(Diff("/f", new, old), lambda path: sight).text == said
+    assert summarise(Diff("/f", new, old), lambda path: target).text == said
 
 
 def test_D04_a_part_that_is_there_more_than_once_is_said_to_be() -> None:
     text = "if a {\n}\n" * 9
-    told = summarise(Diff("/f", "};\n", "}\n"), lambda path: Sight(True, text))
+    told = summarise(Diff("/f", "};\n", "}\n"), lambda path: Target(True, text))
     assert told.text == (
         "changes /f (−1 +1 lines, in one of 9 places of this text, it is not said which)"
     )
@@ -398,7 +398,7 @@ def test_R02_a_session_nobody_opened_is_said_to_be_one() -> None:
         stored_raw_input=None,
         stored_content=(),
         stored_locations=(),
-        look=lambda path: Sight(inside=False),
+        look=lambda path: Target(inside=False),
     )
     assert "child-9, not opened by this editor" in shown.message
 

@@ -76,7 +76,7 @@ def test_a_turn_from_beginning_to_end() -> None:
 def test_questions_rejections_and_a_cancel() -> None:
     """The request ids are the same in both turns, and one call shows up only as a question."""
     session = replay(OURS / "ask-and-cancel.ndjson")
-    assert (session.status, session.work.stop_reason, session.turn) == ("idle", "cancelled", 2)
+    assert (session.status, session.turns.stop_reason, session.turn) == ("idle", "cancelled", 2)
     assert calls(session) == [
         ("sh-1", "rm -rf build", "failed", "sidecar", 1),
         ("sh-2", "sleep 60 (stopping)", "cancelled", "sidecar", 2),
@@ -105,7 +105,7 @@ def test_a_loaded_session_tells_its_history() -> None:
         ("r", "Read that", "completed", None, 2),
     ]
     sessions = trace.play(OURS / "load.ndjson").sessions
-    assert [(s.status, s.work.end_reason) for s in sessions] == [
+    assert [(s.status, s.turns.end_reason) for s in sessions] == [
         ("dead", "no such session"),
         ("idle", None),
         ("dead", "not offered"),
@@ -153,11 +153,11 @@ def test_an_agent_that_stumbles_and_dies() -> None:
     player = trace.play(OURS / "stumble.ndjson")
     session = player.session
     assert session is not None
-    assert (session.status, session.work.end_reason) == ("dead", "exit")
+    assert (session.status, session.turns.end_reason) == ("dead", "exit")
     assert texts(session) == [("user", "stumble"), ("agent", "So far "), ("agent", "so good")]
     assert calls(session) == [("c1", "Try", "failed", "sidecar", 1)]
     assert session.tool_calls[0].kind == "other" and len(session.tool_calls[0].content) == 1
-    assert [command.name for command in session.beside.commands] == ["early"]
+    assert [command.name for command in session.info.commands] == ["early"]
     assert len(player.problems) == 5
     assert "hologram_update" in player.problems[0]
 

@@ -11,7 +11,7 @@ from acp_sidecar.workspace.roots import PathRefused, Roots
 
 
 @frozen
-class Sight:
+class Target:
     """What is at a path an agent named.
 
     ``exists`` is None where that cannot be told. ``text`` is what a regular file says, as
@@ -25,16 +25,16 @@ class Sight:
     regular: bool = True
 
 
-def look(path: str, cwd: str, roots: Roots, files: Files) -> Sight:
+def look(path: str, cwd: str, roots: Roots, files: Files) -> Target:
     """What is at ``path`` now, for a session in ``cwd`` with these roots."""
     try:
         real = roots.resolve(path, relative_to=cwd, must="new")
     except PathRefused as refused:
         if refused.reason == "outside":
             there = os.path.lexists(os.path.join(cwd, path))  # noqa: PTH118
-            return Sight(exists=there, inside=False)
+            return Target(exists=there, inside=False)
         if refused.reason in ("directory", "special"):
-            return Sight(exists=True, regular=False)
+            return Target(exists=True, regular=False)
         unknown = refused.reason == "permission"
-        return Sight(None if unknown else False, inside=refused.reason != "invalid")
-    return Sight(exists=real.exists(), text=files.glance(real))
+        return Target(None if unknown else False, inside=refused.reason != "invalid")
+    return Target(exists=real.exists(), text=files.glance(real))

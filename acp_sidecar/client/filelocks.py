@@ -7,7 +7,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 
-class Order:
+class FileLocks:
     """A lock a file, which is there as long as it is held or waited for."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What stands beside the conversation: settings, commands, title, usage.
+"""What an agent tells of a session as a whole: settings, commands, title, usage.
 
 ACP, "Session Modes", "Session Config Options", "Slash Commands".
 """
@@ -31,7 +31,7 @@ from acp_sidecar.session.change import (
 from acp_sidecar.session.meta import patched_meta
 
 
-class Beside:
+class SessionInfo:
     """What an agent tells of a session as a whole, as it is now."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Beside:
         self.config_options = event.config_options
         return ConfigChanged(self.config_options)
 
-    def info(self, event: SessionInfoUpdate) -> Change:
+    def session_info(self, event: SessionInfoUpdate) -> Change:
         """Fold title, time and ``_meta``, a patch each."""
         if event.title is not UNSET:
             self.title = event.title

@@ -8,7 +8,7 @@ from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
 from acp_sidecar.session.timeline import Timeline
 
 
-class Asides:
+class Announcements:
     """The plans, notices and compactions of one session."""
 
     def __init__(self, timeline: Timeline) -> None:

@@ -16,7 +16,7 @@ End: TypeAlias = Literal["closed", "dead"]
 """How a session ends: in good order, or with its agent."""
 
 
-class Work:
+class Turns:
     """The turns of one session and its end, as far as they make its status."""
 
     def __init__(self, waits: Callable[[], bool]) -> None:
