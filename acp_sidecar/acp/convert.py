@@ -2,7 +2,8 @@
 
 Both functions take and give events of :mod:`acp_sidecar.acp.model` and remember nothing; where
 that is not enough (chunks, messages without an id) they raise :class:`CannotSay`, and
-:mod:`acp_sidecar.acp.bridge` goes on from there. ``docs/versions.md`` lists what cannot be said.
+:mod:`acp_sidecar.acp.v1_to_v2` and :mod:`acp_sidecar.acp.v2_to_v1` go on from there.
+``docs/versions.md`` lists what cannot be said.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import model, v1, v2
-from acp_sidecar.acp.bridge import ToV1, ToV2
 from acp_sidecar.acp.convert import content_to_v1, plan_to_v1, to_v1
 from acp_sidecar.acp.model import UNSET, Event
+from acp_sidecar.acp.v1_to_v2 import ToV2
+from acp_sidecar.acp.v2_to_v1 import ToV1
 from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from tests.unit.wires import read_v1, read_v2, via_v1, via_v2

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_sidecar.acp import model, v1, v2
-from acp_sidecar.acp.bridge import ToV2
 from acp_sidecar.acp.convert import content_to_v2
 from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import Event
+from acp_sidecar.acp.v1_to_v2 import ToV2
 from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 from acp_sidecar.trace import read
