@@ -58,6 +58,16 @@ class Tasks:
             task.cancel()
 
 
+def not_awaited(future: asyncio.Future[Any]) -> None:
+    """Have it that a future may fail though nobody waits for it."""
+    future.add_done_callback(_retrieve)
+
+
+def _retrieve(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
 async def _guarded(
     work: Coroutine[Any, Any, object],
     name: str,

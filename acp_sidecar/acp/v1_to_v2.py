@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from acp_sidecar.acp import convert, model
-from acp_sidecar.acp.model import UNSET, Event, Role
+from acp_sidecar.acp.model import UNSET, Event, Role, says
 
 _SHOWN: Final = ("title", "name", "content", "locations", "raw_input", "raw_output")
 """The fields of a tool call of which each is something to show."""
@@ -234,14 +234,10 @@ class ToV2:
         return closed
 
 
-def _says(value: object) -> bool:
-    return value is not None and value is not UNSET and value not in ("", [], {}, ())
-
-
 def _shows(event: model.ToolCallUpsert) -> bool:
-    return any(_says(getattr(event, name)) for name in _SHOWN)
+    return any(says(getattr(event, name)) for name in _SHOWN)
 
 
 def _without_empties(event: model.ToolCallUpsert) -> model.ToolCallUpsert:
-    empty: dict[str, Any] = {name: UNSET for name in _SHOWN if not _says(getattr(event, name))}
+    empty: dict[str, Any] = {name: UNSET for name in _SHOWN if not says(getattr(event, name))}
     return evolve(event, **empty)

@@ -51,6 +51,11 @@ def given(patch: Patch[T], otherwise: T) -> T:
     return otherwise if patch is None or patch is UNSET else patch
 
 
+def says(value: Any) -> bool:
+    """Whether a value of a field says anything: ``false`` and 0 do, what is empty does not."""
+    return value is not None and value is not UNSET and value not in ("", [], {}, ())
+
+
 _KEY: Final = "acp"
 
 

@@ -26,6 +26,7 @@ from acp_sidecar.agents.login import (
     way_of,
 )
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded
+from acp_sidecar.client.asking import Asking
 from acp_sidecar.client.choices import Choice, choices
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Editor, Refused
@@ -49,7 +50,7 @@ class Logins:
         self._numbers = itertools.count(1)
         self._one_at_a_time: dict[str, asyncio.Lock] = {}
         self._times: dict[str, int] = {}
-        self._asked: dict[str, set[asyncio.Future[str | None]]] = {}
+        self._asking: dict[str, Asking] = {}
         """Questions to the user, by agent."""
 
     async def tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
@@ -104,8 +105,8 @@ class Logins:
         method = method or await self._chosen_method(agent, None)
         if method is None or not await self._done(agent, method, env):
             raise Refused(f"There was no login to {agent.name}.")
-        for answer in self._asked.get(agent.name, ()):
-            _settle(answer, None)
+        if agent.name in self._asking:
+            self._asking[agent.name].cancel()
 
     # --- the user's choice ------------------------------------------------------------------
 
@@ -141,15 +142,7 @@ class Logins:
             facts=tuple(lines[1:]),
             choices=offered,
         )
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        waiting = self._asked.setdefault(agent.name, set())
-        waiting.add(answer)
-        self._editor.choose(asked, lambda option_id: _settle(answer, option_id))
-        try:
-            return await answer
-        finally:
-            waiting.discard(answer)
-            self._editor.withdraw(asked.request_id)
+        return await self._asking.setdefault(agent.name, Asking(self._editor)).choice(asked)
 
     # --- doing it -----------------------------------------------------------------------------
 
@@ -232,11 +225,6 @@ class Logins:
         self._pool.give(agent.name, env)
         ended = await self._pool.restart(agent.name)
         logger.info("%s: %d processes ended, to start with other variables", agent.name, ended)
-
-
-def _settle(answer: asyncio.Future[str | None], option_id: str | None) -> None:
-    if not answer.done():
-        answer.set_result(option_id)
 
 
 def _apart(offered: tuple[Choice, ...]) -> tuple[Choice, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from attrs import define, field
 
@@ -66,13 +65,3 @@ class Prompt:
         """Its turn has failed, where it is not over; ``reason`` is for people."""
         if not self.ended.done():
             self.ended.set_exception(TurnFailed(reason))
-
-
-def not_awaited(future: asyncio.Future[Any]) -> None:
-    """Have it that a future may fail though nobody waits for it."""
-    future.add_done_callback(_retrieve)
-
-
-def _retrieve(future: asyncio.Future[Any]) -> None:
-    if not future.cancelled():
-        future.exception()

@@ -16,7 +16,6 @@ from attrs import evolve, field, frozen
 
 from acp_sidecar.acp.convert import content_to_v1
 from acp_sidecar.acp.model import (
-    UNSET,
     Content,
     Diff,
     Json,
@@ -26,6 +25,7 @@ from acp_sidecar.acp.model import (
     ToolCallContent,
     ToolCallUpsert,
     given,
+    says,
 )
 from acp_sidecar.client.choices import Choice, choices, refusable
 from acp_sidecar.client.excerpt import excerpt, says_the_same
@@ -153,7 +153,7 @@ def question(
     call = request.tool_call or ToolCallUpsert("")
     kind = given(call.kind, stored_kind) or "other"
     title = given(call.title, None) or stored_title
-    raw_input = call.raw_input if _says(given(call.raw_input, None)) else stored_raw_input
+    raw_input = call.raw_input if says(given(call.raw_input, None)) else stored_raw_input
     content = content_to_v1(given(call.content, ()) or stored_content)
     locations = given(call.locations, ()) or stored_locations
     subject = request.subject
@@ -260,7 +260,7 @@ def _rest(
 def _arguments(question: Question) -> list[Fact]:
     """The raw input, without what is told already: the command, paths, the changes."""
     raw = question.raw_input
-    if not _says(raw):
+    if not says(raw):
         if question.command is not None or question.changes:
             return []
         return [Fact("Arguments: the agent gave none")]
@@ -291,11 +291,6 @@ def _cut(text: str) -> str:
     shown = visible(text[:_MOST_CHARACTERS])
     rest = len(text) - _MOST_CHARACTERS
     return shown if rest <= 0 else f"{shown}… and {rest} more characters, not shown here"
-
-
-def _says(raw: Json) -> bool:
-    """Whether a free-form value says anything: ``false`` and 0 do."""
-    return raw is not None and raw is not UNSET and raw not in ("", [], {})
 
 
 def _as_json(value: Any) -> str:

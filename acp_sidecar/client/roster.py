@@ -18,6 +18,7 @@ from acp_sidecar.agents.exits import CannotStart
 from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.registry import RegistryUnreadable
 from acp_sidecar.client.visible import visible
+from acp_sidecar.tasks import not_awaited
 
 if TYPE_CHECKING:
     from acp_sidecar.settings import Settings
@@ -81,7 +82,7 @@ class Roster:
         if self._search is None or self._search.done() or self._of != settings:
             self._of = settings
             self._search = asyncio.create_task(self._look(settings), name="search for agents")
-            self._search.add_done_callback(_retrieve)
+            not_awaited(self._search)
         return await asyncio.shield(self._search)
 
     async def _look(self, settings: Settings) -> Found:
@@ -92,11 +93,6 @@ class Roster:
             every = catalog(settings.agents)
         known = tuple(every.values())
         return known, await self._finder.programs(known)
-
-
-def _retrieve(search: asyncio.Task[Found]) -> None:
-    if not search.cancelled():
-        search.exception()
 
 
 def _row(

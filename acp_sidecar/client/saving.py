@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from acp_sidecar.client.asking import Asking
 from acp_sidecar.client.choices import Choice
 from acp_sidecar.client.question import Question
 from acp_sidecar.client.visible import visible
@@ -24,7 +24,7 @@ class Saving:
     def __init__(self, session: LiveSession) -> None:
         self._session = session
         self._offered_in: int | None = None
-        self._waiting: set[asyncio.Future[str | None]] = set()
+        self._asking = Asking(session.editor)
 
     async def offer(self, command: str) -> list[str]:
         """A command is about to run: offer to save what it would not see. The paths of what the
@@ -43,27 +43,13 @@ class Saving:
         self._offered_in = turn
         request_id = f"save-{session.state.session_id}-{turn}"
         asked = _question(session, request_id, command, [path for path, _ in unsaved])
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._waiting.add(answer)
-        editor.choose(asked, lambda option: _settle(answer, option))
-        try:
-            chosen = await answer
-        finally:
-            self._waiting.discard(answer)
-            editor.withdraw(request_id)
-        if chosen != _SAVE.option_id:
+        if await self._asking.choice(asked) != _SAVE.option_id:
             return []
         return [path for path, uri in unsaved if not await editor.save(uri)]
 
     def cancel(self) -> None:
         """Nothing is saved, and the command runs."""
-        for answer in self._waiting:
-            _settle(answer, None)
-
-
-def _settle(answer: asyncio.Future[str | None], option: str | None) -> None:
-    if not answer.done():
-        answer.set_result(option)
+        self._asking.cancel()
 
 
 def _question(

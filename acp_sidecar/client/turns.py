@@ -31,9 +31,10 @@ from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import explained
 from acp_sidecar.client.failure import Failure, ending, refused
 from acp_sidecar.client.ports import Editor, Refused, SessionView
-from acp_sidecar.client.prompt import Prompt, not_awaited
+from acp_sidecar.client.prompt import Prompt
 from acp_sidecar.client.silence import watch_silence
 from acp_sidecar.client.unconfirmed import Unconfirmed
+from acp_sidecar.tasks import not_awaited
 
 if TYPE_CHECKING:
     from acp_sidecar.client.agents import Agent

@@ -15,6 +15,7 @@ from acp_sidecar.acp.model import (
     Location,
     ToolCallContent,
     ToolCallUpsert,
+    says,
 )
 from acp_sidecar.session.commandline import command_of
 from acp_sidecar.session.meta import patched_meta
@@ -57,7 +58,7 @@ class ToolCall:
     @property
     def has_something_to_show(self) -> bool:
         said = (self.title, self.name, self.content, self.locations)
-        return any(said) or _says(self.raw_input) or _says(self.raw_output)
+        return any(said) or says(self.raw_input) or says(self.raw_output)
 
     def patch(self, upsert: ToolCallUpsert, *, keep_stored: bool = False) -> None:
         """Lay ``upsert`` over what is known.
@@ -80,9 +81,9 @@ class ToolCall:
             self.content = list(upsert.content or ())
         if upsert.locations is not UNSET and (upsert.locations or not keep_stored):
             self.locations = upsert.locations or ()
-        if upsert.raw_input is not UNSET and (_says(upsert.raw_input) or not keep_stored):
+        if upsert.raw_input is not UNSET and (says(upsert.raw_input) or not keep_stored):
             self.raw_input = upsert.raw_input
-        if upsert.raw_output is not UNSET and (_says(upsert.raw_output) or not keep_stored):
+        if upsert.raw_output is not UNSET and (says(upsert.raw_output) or not keep_stored):
             self.raw_output = upsert.raw_output
         if upsert.capabilities is not UNSET:
             self.capabilities = upsert.capabilities
@@ -126,8 +127,3 @@ class ToolCall:
             "background": self.background,
             "capabilities": self.capabilities,
         }
-
-
-def _says(raw: Json) -> bool:
-    """Whether a free-form value says anything: ``false`` and 0 do."""
-    return raw is not None and raw not in ("", [], {})

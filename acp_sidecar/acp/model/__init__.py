@@ -108,7 +108,7 @@ from acp_sidecar.acp.model.updates import (
     UnknownUpdate,
     UsageUpdate,
 )
-from acp_sidecar.acp.values import UNSET, Json, JsonObject, Patch, Unset, given
+from acp_sidecar.acp.values import UNSET, Json, JsonObject, Patch, Unset, given, says
 
 __all__ = [
     "AUDIENCES",
@@ -195,4 +195,5 @@ __all__ = [
     "UsageUpdate",
     "WriteTextFile",
     "given",
+    "says",
 ]
