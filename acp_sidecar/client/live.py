@@ -134,7 +134,7 @@ class LiveSession:
         """Whether it is known that no prompt has ever gone into it."""
         self.instead_of: str | None = None
         """The agent's id of the session it was opened in the place of."""
-        self.kept_as = state.agent_session_id or ""
+        self.kept_as = self.agent_session_id
         """The name that its checkpoints and what waits for review are kept by."""
         self._held: list[Change] = []
         self.told_again = False
@@ -163,6 +163,11 @@ class LiveSession:
     @property
     def agent_name(self) -> str:
         return self.agent.name
+
+    @property
+    def agent_session_id(self) -> str:
+        """The agent's own id of it, as it is told to the agent."""
+        return self.state.agent_session_id or ""
 
     @property
     def reviews_before(self) -> bool:

@@ -49,7 +49,7 @@ class Routes:
 
     def attach(self, session: LiveSession) -> None:
         """From now on the session's messages go to it; early ones go first."""
-        agent, agent_session_id = session.agent, session.state.agent_session_id or ""
+        agent, agent_session_id = session.agent, session.agent_session_id
         self._sessions[agent, agent_session_id] = session
         self._closed.get(agent, set()).discard(agent_session_id)
         early = self._early.get(agent, deque())
@@ -60,7 +60,7 @@ class Routes:
 
     def detach(self, session: LiveSession) -> None:
         """The session's messages go nowhere any more."""
-        agent, agent_session_id = session.agent, session.state.agent_session_id or ""
+        agent, agent_session_id = session.agent, session.agent_session_id
         if self._sessions.get((agent, agent_session_id)) is session:
             del self._sessions[agent, agent_session_id]
             self._closed.setdefault(agent, set()).add(agent_session_id)

@@ -78,7 +78,7 @@ class Reviving:
 
     async def _take_up(self, session: LiveSession, agent: Agent, how: str) -> None:
         build = agent.wire.session_resume if how == "resume" else agent.wire.session_load
-        agent_session_id = session.state.agent_session_id or ""
+        agent_session_id = session.agent_session_id
         other = self._routes.find(agent, agent_session_id)
         if other is not None:
             raise Refused(

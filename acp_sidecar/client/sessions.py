@@ -341,7 +341,7 @@ class Sessions:
         if agent.gone is not None:
             return
         if agent.info.close_session:
-            params = agent.wire.session_close(session.state.agent_session_id or "")
+            params = agent.wire.session_close(session.agent_session_id)
             self._tasks.start(self._tell_closed(agent, params), name="session/close")
         else:
             await self._pool.retire(agent)

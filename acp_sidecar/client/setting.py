@@ -28,7 +28,7 @@ async def set_mode(pool: Pool, session: LiveSession, mode_id: str) -> None:
     if mode_id not in known:
         raise NotOffered(f"No mode {mode_id!r}; known: {', '.join(known) or 'none'}")
     agent = session.agent
-    params = agent.wire.set_mode(session.state.agent_session_id or "", mode_id)
+    params = agent.wire.set_mode(session.agent_session_id, mode_id)
     with session.settings_news.asked(mode_id):
         await pool.ask(agent, "session/set_mode", params)
         session.publish(session.state.mode_set(mode_id))
@@ -47,8 +47,7 @@ async def set_config_option(
     if config_id not in known:
         raise NotOffered(f"No option {config_id!r}; known: {', '.join(known) or 'none'}")
     agent, method = session.agent, "session/set_config_option"
-    agent_session_id = session.state.agent_session_id or ""
-    params = agent.wire.set_config_option(agent_session_id, config_id, value)
+    params = agent.wire.set_config_option(session.agent_session_id, config_id, value)
     with session.settings_news.asked(value, config_id):
         result = await pool.ask(agent, method, params)
         try:

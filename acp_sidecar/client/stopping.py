@@ -43,7 +43,7 @@ async def cancel_tool_call(pool: Pool, session: LiveSession, tool_call_id: str) 
     if not can_cancel(call.capabilities):
         why = f"{session.agent.name} does not let {name!r} be cancelled alone."
         raise NotOffered(f"{why} {_OTHERWISE}")
-    params = session.agent.wire.cancel_tool_call(_named(session), tool_call_id)
+    params = session.agent.wire.cancel_tool_call(session.agent_session_id, tool_call_id)
     await pool.ask(session.agent, "tool_call/cancel", params)
 
 
@@ -78,9 +78,5 @@ async def cancel_terminal(pool: Pool, session: LiveSession, terminal: Terminal) 
     if not can_cancel(terminal.capabilities):
         why = f"{session.agent.name} runs {name!r} by itself and does not let it be ended alone."
         raise NotOffered(f"{why} {_OTHERWISE}")
-    params = session.agent.wire.cancel_terminal(_named(session), terminal.terminal_id)
+    params = session.agent.wire.cancel_terminal(session.agent_session_id, terminal.terminal_id)
     await pool.ask(session.agent, "terminal/cancel", params)
-
-
-def _named(session: LiveSession) -> str:
-    return session.state.agent_session_id or ""

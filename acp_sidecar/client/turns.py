@@ -55,6 +55,9 @@ class Speaking(SessionView, Protocol):
     def agent(self) -> Agent: ...
 
     @property
+    def agent_session_id(self) -> str: ...
+
+    @property
     def editor(self) -> Editor: ...
 
     @property
@@ -189,7 +192,7 @@ class Turns:
             prompt.login.cancel()
         session = self._session
         session.agent.connection.notify(
-            "session/cancel", session.agent.wire.cancel(session.state.agent_session_id or "")
+            "session/cancel", session.agent.wire.cancel(session.agent_session_id)
         )
         session.cancel_questions()
         session.publish(session.state.cancel_turn())
@@ -284,7 +287,7 @@ class Turns:
             session.tasks.start(watch_silence(session, prompt), name="watch over a silent turn")
         )
         blocks = (*told, *prompt.blocks)
-        params = agent.wire.prompt(session.state.agent_session_id or "", blocks)
+        params = agent.wire.prompt(session.agent_session_id, blocks)
         ended: TurnEnded | None = None
         failure: Failure | None = None
 
