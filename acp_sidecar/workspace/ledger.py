@@ -18,28 +18,22 @@ from secrets import token_hex
 from typing import Final
 
 from acp_sidecar.workspace.baselines import Baselines
-from acp_sidecar.workspace.changes import (
-    EditedFile,
-    FileChange,
-    Reviewed,
-    change_of,
-    text_of,
-    unkept_change,
-)
+from acp_sidecar.workspace.changes import EditedFile, FileChange, Reviewed
 from acp_sidecar.workspace.entry import Entry, State, same
 from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
+from acp_sidecar.workspace.listing import Listing
 from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
+from acp_sidecar.workspace.renames import Renames
 from acp_sidecar.workspace.restoring import Foreseen, foresee, restore
 from acp_sidecar.workspace.shelf import Shelf
 from acp_sidecar.workspace.taking import Outcome, Part, delete, keep, revert
 from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.tracked import Tracked
 from acp_sidecar.workspace.undoing import Undo
-from acp_sidecar.workspace.uris import path_to_uri
 from acp_sidecar.workspace.waiting import Waiting
 
 WAITING: Final = "waiting"
@@ -75,7 +69,6 @@ class Ledger:
         session alone; without it they end with us."""
         self._files = files
         self._within = within
-        self._spelled = spelled
         self._baselines = baselines
         shelf = Shelf() if baselines is None else baselines.shelf
         self._tracked = Tracked(files, shelf, self)
@@ -88,8 +81,8 @@ class Ledger:
         self._tracked.listen(self._news.happened)
         self._tracked.listen_to_moves(self._history.follow)
         self._lock = asyncio.Lock()
-        self._leaving: dict[Path, State] = {}
-        """What files say that the user is about to rename."""
+        self._renames = Renames(self._tracked, self._history, within)
+        self._listing = Listing(self._tracked, files, spelled)
 
     def load(self) -> None:
         """Read back the checkpoints of an earlier process, and what waited for review when it
@@ -203,32 +196,14 @@ class Ledger:
     def will_rename(self, paths: Iterable[Path]) -> None:
         """The user is about to give files, or folders, other names. Whoever looks at the old
         ones before :meth:`renamed` finds them gone."""
-        self._leaving = {}
-        for path in paths:
-            for entry in self._below(path):
-                self._tracked.observe(entry, by_agent=self._tracked.in_turn)
-                self._leaving[entry.path] = entry.state
+        self._renames.will(paths)
 
     async def renamed(self, old: Path, new: Path) -> None:
         """The user has given a file, or a folder, another name: what waits for review in it
         goes along. One that is moved out of the session's folders is gone for us."""
         async with self._lock:
-            for entry in self._below(old):
-                state = self._leaving.pop(entry.path, None)
-                to = new / entry.path.relative_to(old)
-                other = self._tracked.entries.get(to)
-                if state is None or entry.busy or not self._within(to):
-                    continue
-                if other is not None and (other.busy or other.state.changed):
-                    # What the agent has done to the file that was there is not lost.
-                    continue
-                self._history.renamed(entry.path, to)
-                self._tracked.renamed(entry, to, state)
+            self._renames.done(old, new)
             self._flush()
-
-    def _below(self, path: Path) -> list[Entry]:
-        entries = self._tracked.entries.values()
-        return [entry for entry in entries if entry.path.is_relative_to(path)]
 
     async def refresh(self, paths: Iterable[Path] | None = None, *, patient: bool = False) -> bool:
         """Look again at what the files say: all that are known, or these.
@@ -261,34 +236,18 @@ class Ledger:
     def changes(self) -> list[FileChange]:
         """The changed files, in the order in which the session heard of them; last those of
         which nothing is kept, with the reason."""
-        found = [
-            self._change(entry)
-            for entry in self._tracked.entries.values()
-            if entry.state.changed or entry.problem is not None
-        ]
-        unkept = [
-            unkept_change(file, self._uri_of(file.path), why)
-            for file, why in self._tracked.unkept.changed()
-        ]
-        return found + unkept
+        return self._listing.changes()
 
     def change(self, path: Path) -> FileChange | None:
         """What has changed in one file; None where nothing has."""
-        entry = self._tracked.entries.get(path)
-        return self._change(entry) if entry is not None and entry.state.changed else None
+        return self._listing.change(path)
 
     def diff(self, path: Path) -> tuple[str, str] | None:
         """The texts of a file before and after the agent; None for one that is not known.
 
         A text that does not exist, or is none, or is lost, is empty.
         """
-        entry = self._tracked.entries.get(path)
-        if entry is None:
-            return None
-        try:
-            return text_of(entry.state.baseline()), text_of(entry.state.now.get())
-        except FileProblem:
-            return "", ""
+        return self._listing.diff(path)
 
     @property
     def paths(self) -> Collection[Path]:
@@ -439,20 +398,6 @@ class Ledger:
         if not entries:
             raise NoSuchHunk(f"No hunk {hunk_id!r} waits for review")
         return (hunk_id,), entries
-
-    def _change(self, entry: Entry) -> FileChange:
-        uri = self._files.uri_of(entry.path)
-        if uri is None:
-            uri = entry.uri = entry.uri or path_to_uri(self._spelled(entry.path))
-        origin = entry.state.origin
-        old = None if origin is None else self._uri_of(origin.path)
-        if entry.shown is None or entry.shown[0] != (entry.state, uri, old, entry.problem):
-            change = change_of(entry.path, entry.state, uri, old, entry.problem)
-            entry.shown = (entry.state, uri, old, entry.problem), change
-        return entry.shown[1]
-
-    def _uri_of(self, path: Path) -> str:
-        return self._files.uri_of(path) or path_to_uri(self._spelled(path))
 
 
 def _reviewed(outcome: Outcome) -> Reviewed:
