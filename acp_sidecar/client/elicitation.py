@@ -103,6 +103,7 @@ class Elicitations:
             tool_call_id=request.tool_call_id,
             message=request.message,
             headline=inquiry.headline(agent.name, request.url),
+            short=inquiry.short(agent.name, request.message, request.url, host),
             facts=inquiry.facts(request.message, request.form, request.url, host),
             form=request.form,
             url=request.url,

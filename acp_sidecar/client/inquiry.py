@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from acp_sidecar.acp.elicitation import Form
-from acp_sidecar.client.question import Fact
+from acp_sidecar.client.question import Fact, beginning
 from acp_sidecar.client.visible import visible
 
 _MOST: Final = 2_000
@@ -19,6 +19,14 @@ def headline(agent: str, url: str | None) -> str:
     """Who wants what: a page is opened, or something said."""
     what = "know something" if url is None else "open a page in your browser"
     return f"{visible(agent)} wants to {what}"
+
+
+def short(agent: str, message: str, url: str | None, host: str | None) -> str:
+    """The same in one line with what it is about, for a list of what waits."""
+    if url is not None:
+        return beginning(f"{visible(agent)} wants to open a page of {visible(host or '')}")
+    first = message.partition("\n")[0]
+    return beginning(f"{visible(agent)} wants to know: {cut(first)}")
 
 
 def facts(message: str, form: Form | None, url: str | None, host: str | None) -> tuple[Fact, ...]:

@@ -84,7 +84,7 @@ class Asked:
 
     ``request_id`` is ours, ``number`` the same for people; ``session_id`` is None outside of
     every session. ``message`` is the agent's own text; ``host`` is where the browser would go.
-    ``headline`` and ``facts`` tell of it in lines that are safe to show, as those of a
+    ``headline``, ``short`` and ``facts`` tell of it in lines that are safe to show, as those of a
     :class:`Question` do.
     """
 
@@ -95,6 +95,7 @@ class Asked:
     tool_call_id: str | None
     message: str
     headline: str
+    short: str
     facts: tuple[Fact, ...]
     form: Form | None = None
     url: str | None = None

@@ -8,6 +8,7 @@ zero-width characters appear as escapes, so no text can hide or fake a line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -36,6 +37,10 @@ from acp_sidecar.session.commandline import command_field, command_of
 
 _MOST_CHARACTERS: Final = 100_000
 """Shown of one thing the agent says; of a command everything is."""
+_SHORT: Final = 300
+"""Characters of a question in one line."""
+_NAMED: Final = 10
+"""Files that are named in it."""
 _CWD_FIELDS: Final = ("cwd", "workdir", "working_directory", "directory")
 
 _KIND_VERBS: Final[Mapping[str, str]] = {
@@ -49,6 +54,11 @@ _KIND_VERBS: Final[Mapping[str, str]] = {
     "fetch": "fetch from outside",
     "switch_mode": "switch its mode",
 }
+
+
+def beginning(line: str) -> str:
+    """A line, or as much of it as stands in a list."""
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
 
 
 @frozen
@@ -111,10 +121,24 @@ class Question:
     tool_call_id: str | None = None
     message: str = field()
     in_full: str = ""
+    short: str = field()
+    """Who wants what, and of what, in one line: where several questions stand in a list."""
 
     @message.default
     def _in_words(self) -> str:
         return "\n".join([*self.opening(), *(fact.text for fact in self.facts)])
+
+    @short.default
+    def _in_short(self) -> str:
+        agent = visible(self.agent)
+        if self.command is not None:
+            return beginning(f"{agent} wants to run: {visible(self.command[:_SHORT])}")
+        if self.changes:
+            names = [visible(re.split(r"[\\/]", change.path)[-1]) for change in self.changes]
+            count = "" if len(names) == 1 else f"{len(names)} files: "
+            return beginning(f"{agent} wants to change {count}{', '.join(names[:_NAMED])}")
+        about = "" if self.title is None else f": {visible(self.title[:_SHORT])}"
+        return beginning(f"{self.headline}{about}")
 
     def opening(self) -> list[str]:
         """The first lines of its text: the headline with its mark, the command."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_sidecar.client.asking import Asking
 from acp_sidecar.client.choices import Choice
-from acp_sidecar.client.question import Question
+from acp_sidecar.client.question import Question, beginning
 from acp_sidecar.client.visible import visible
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def _question(
         mark=f"turn {session.state.turn}",
         facts=tuple(f"Unsaved: {visible(name)}" for name in names),
         command=command,
+        short=beginning(f"Save before {agent} runs: {visible(command)}"),
         paths=tuple(names),
         choices=(_AS_IT_IS, _SAVE),
     )

@@ -13,19 +13,14 @@ from typing import TYPE_CHECKING
 from acp_sidecar.client.earlier import NotOffered
 from acp_sidecar.client.opening import NoSession
 from acp_sidecar.client.visible import visible
+from acp_sidecar.session.toolcall import can_cancel
 
 if TYPE_CHECKING:
-    from acp_sidecar.acp.model import JsonObject
     from acp_sidecar.client.live import LiveSession
     from acp_sidecar.client.pool import Pool
     from acp_sidecar.session.terminals import Terminal
 
 _OTHERWISE = "acp.session.cancel ends the turn."
-
-
-def can_cancel(capabilities: JsonObject | None) -> bool:
-    """Whether a tool call or terminal with these ``capabilities`` may be cancelled alone."""
-    return capabilities is not None and isinstance(capabilities.get("cancel"), dict)
 
 
 async def cancel_tool_call(pool: Pool, session: LiveSession, tool_call_id: str) -> None:

@@ -196,6 +196,7 @@ def payload(question: Question) -> dict[str, Any]:
         "toolCallId": question.tool_call_id,
         "kind": question.kind,
         "headline": question.headline,
+        "short": question.short,
         "facts": [fact.to_json() for fact in question.facts],
         "message": question.message,
         "title": question.title,

@@ -73,6 +73,7 @@ def payload(
         "kind": "elicitation",
         "mode": "form" if asked.form else "url",
         "headline": asked.headline,
+        "short": asked.short,
         "facts": [fact.to_json() for fact in asked.facts],
         "message": "\n".join(map(visible, lines)),
         "requestedSchema": asked.form.schema if asked.form else None,

@@ -68,6 +68,7 @@ class LoginPlaces:
             "kind": "login",
             "mode": "form",
             "headline": f"{visible(agent)} wants a login",
+            "short": f"{visible(agent)} wants a login",
             "facts": [],
             "message": message,
             "requestedSchema": {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import define
 
 from acp_sidecar.acp.elicitation import Action, Elicitation
 from acp_sidecar.acp.encoding import encode
 from acp_sidecar.acp.model import PermissionRequest
+
+_REJECTING: Final = ("reject_once", "reject_always")
 
 PermissionState: TypeAlias = Literal["waiting", "answered", "cancelled"]
 
@@ -38,6 +40,14 @@ class Permission:
             return tool_call.tool_call_id
         return subject.tool_call_id if subject is not None else None
 
+    @property
+    def rejected(self) -> bool | None:
+        """Whether what became of it is a no, as it is without an answer; None while it waits."""
+        if self.state == "waiting":
+            return None
+        chosen = [each for each in self.request.options if each.option_id == self.option_id]
+        return not chosen or chosen[0].kind in _REJECTING
+
     def to_json(self) -> dict[str, Any]:
         """The request as ``acp.session.state`` gives it."""
         return {
@@ -48,6 +58,7 @@ class Permission:
             "options": encode(self.request.options),
             "state": self.state,
             "optionId": self.option_id,
+            "rejected": self.rejected,
             "title": self.request.title,
             "description": self.request.description,
             "subject": encode(self.request.subject),

@@ -107,6 +107,11 @@ class ToolCall:
         self.status, self.closed_by = status, "sidecar"
         return True
 
+    @property
+    def cancellable(self) -> bool:
+        """Whether it can be cancelled alone, now."""
+        return self.open and can_cancel(self.capabilities)
+
     def to_json(self) -> dict[str, Any]:
         """The call as ``acp.session.state`` gives it."""
         return {
@@ -126,4 +131,10 @@ class ToolCall:
             "closedBy": self.closed_by,
             "background": self.background,
             "capabilities": self.capabilities,
+            "cancellable": self.cancellable,
         }
+
+
+def can_cancel(capabilities: JsonObject | None) -> bool:
+    """Whether a tool call or terminal with these ``capabilities`` may be cancelled alone."""
+    return capabilities is not None and isinstance(capabilities.get("cancel"), dict)

@@ -497,6 +497,7 @@ async def test_a_rich_editor_agrees_to_a_page_and_it_is_opened_for_it(
     (asked,) = rich.all("acp/elicitation")
     assert (asked["mode"], asked["url"], asked["host"]) == ("url", URL, "example.com")
     assert asked["headline"] == "puppet wants to open a page in your browser"
+    assert asked["short"] == "puppet wants to open a page of example.com"
     assert [(fact["kind"], fact["text"], fact["value"]) for fact in asked["facts"]] == [
         ("host", "Host: example.com", "example.com"),
         ("address", f"Address: {URL}", URL),
@@ -523,6 +524,7 @@ async def test_an_editor_is_told_what_the_agent_calls_its_form(
     await answer(puppet, ask(puppet, schema))
     (asked,) = rich.all("acp/elicitation")
     assert asked["headline"] == "puppet wants to know something"
+    assert asked["short"] == "puppet wants to know: Which one?"
     assert [fact["text"] for fact in asked["facts"]] == [
         "It says: Which one?",
         "Form: Paint",

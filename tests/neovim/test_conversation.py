@@ -258,7 +258,7 @@ def test_a_tool_call_is_ended_alone(editor: Editor, sidecar: FakeSidecar, sessio
     shown = [{"type": "terminal", "terminalId": "t1", "terminal": running}]
     blocks = [
         message("agent", "Working"),
-        call("watch", capabilities={"cancel": {}}),
+        call("watch", capabilities={"cancel": {}}, cancellable=True),
         call("build", content=shown, capabilities={"cancel": None}),
         call("edit"),
         call("done", status="completed", capabilities={"cancel": {}}),

@@ -86,11 +86,14 @@ def test_several_wait_one_is_shown_and_each_is_entered_anew(
     editor: Editor, sidecar: FakeSidecar, session: str
 ) -> None:
     mine = editor.window()
-    first, second = ask(editor, sidecar, "p1"), ask(editor, sidecar, "p2", agent="other")
+    first, second = (
+        ask(editor, sidecar, "p1"),
+        ask(editor, sidecar, "p2", agent="other", short="other wants to change one.txt"),
+    )
     screen = editor.screen()
     assert "request p1" in screen
     assert "1 more waiting:" in screen
-    assert "other asks: edit" in screen
+    assert "other wants to change one.txt" in screen
     editor.command("Acp permission")
     editor.type("2<CR>2<CR>2<CR>")
     assert sidecar.answer(first)["result"] == {"optionId": "y"}

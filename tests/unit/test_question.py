@@ -446,6 +446,43 @@ def test_a_dialog_of_nothing_but_text_shows_the_lines_of_a_change() -> None:
     assert shown.message.splitlines() == shown.in_full.splitlines()[:2]
 
 
+@pytest.mark.parametrize(
+    ("call", "short"),
+    [
+        (
+            ToolCallUpsert("t", kind="execute", raw_input={"command": "make \u202e\u200btest"}),
+            "demo wants to run: make \\u202e\\u200btest",
+        ),
+        (
+            ToolCallUpsert("t", kind="edit", content=(Diff("/ws/a.py", GREETED, GREET),)),
+            "demo wants to change a.py",
+        ),
+        (
+            ToolCallUpsert(
+                "t", kind="edit", content=(Diff("/ws/a.py", "1", None), Diff("C:\\b\n", "2", None))
+            ),
+            "demo wants to change 2 files: a.py, b\\n",
+        ),
+        (
+            ToolCallUpsert("t", kind="fetch", title="A page"),
+            "demo wants to fetch from outside: A page",
+        ),
+        (ToolCallUpsert("t", kind="think"), "demo wants to think"),
+    ],
+)
+def test_a_question_is_told_in_one_line(call: ToolCallUpsert, short: str) -> None:
+    assert asked(call).short == short
+
+
+def test_that_line_is_never_long() -> None:
+    long = asked(ToolCallUpsert("t", kind="execute", raw_input={"command": "x" * 100_000})).short
+    assert len(long) == 300 and long.endswith("x…")
+    many = tuple(Diff(f"/ws/{number}", "new", None) for number in range(500))
+    assert asked(ToolCallUpsert("t", kind="edit", content=many)).short.startswith(
+        "demo wants to change 500 files: 0, 1, "
+    )
+
+
 def test_headline_command_changes_and_facts_are_all_of_a_text() -> None:
     call = ToolCallUpsert(
         "t",

@@ -60,6 +60,7 @@ def test_a_call_as_the_state_gives_it() -> None:
             "closedBy": None,
             "background": False,
             "capabilities": None,
+            "cancellable": False,
         }
     ]
     world.patch(

@@ -132,6 +132,7 @@ def test_the_first_update_creates_a_call_with_defaults() -> None:
         "closedBy": None,
         "background": False,
         "capabilities": None,
+        "cancellable": False,
     }
 
 

@@ -93,6 +93,8 @@ export interface ToolCallBlock {
   closedBy: string | null;
   background: boolean;
   capabilities: { cancel?: unknown } | null;
+  /** Whether `acp.toolCall.cancel` takes it now. */
+  cancellable: boolean;
   truncated?: boolean;
 }
 
@@ -121,6 +123,8 @@ export interface PermissionBlock {
   options: PermissionOption[];
   state: 'waiting' | 'answered' | 'cancelled';
   optionId: string | null;
+  /** Whether what became of it is a no; null while it waits. */
+  rejected: boolean | null;
   title: string | null;
   description: string | null;
   subject: unknown;
@@ -386,6 +390,8 @@ export interface Question {
   kind: string;
   /** Who wants what, in one line. */
   headline: string;
+  /** Who wants what, and of what, in one line. Safe to show. */
+  short: string;
   /** All there is to know besides the command and the diffs. */
   facts: QuestionFact[];
   /** All of it but the lines of the diffs, as one text. */
@@ -415,6 +421,8 @@ export interface Elicitation {
   mode: 'form' | 'url';
   /** Who wants what. Safe to show. */
   headline: string;
+  /** The same with what it is about, in one line. Safe to show. */
+  short: string;
   /** All there is to look at. */
   facts: QuestionFact[];
   message: string;

@@ -186,6 +186,7 @@ function permissionBlock(question: Question): PermissionBlock {
     id: `${ASKED}${question.requestId}`,
     kind: 'permission',
     state: 'waiting',
+    rejected: null,
     subject: null,
     turn: 0,
   };

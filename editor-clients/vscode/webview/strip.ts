@@ -1,6 +1,6 @@
 import type { ChatState, FromChat } from '../src/chat/messages.ts';
 import type { Elicitation, Question } from '../src/protocol.ts';
-import { formInShort, inShort } from '../src/questions/facts.ts';
+import { inShort } from '../src/questions/facts.ts';
 import { Guard, TOO_SOON } from './blocks/guard.ts';
 import { element, icon, Part } from './element.ts';
 import { visible, visibleLines } from './visible.ts';
@@ -112,7 +112,7 @@ export function askedWords(it: Asked, state: ChatState): string {
   const session = state.sessions.find((one) => one.sessionId === it.sessionId);
   const other = session && session.sessionId !== state.active ? session.title : null;
   const where = other ? ` (in “${visible(other)}”)` : '';
-  return `${'title' in it ? inShort(it, MOST) : formInShort(it, MOST)}${where}`;
+  return `${inShort(it, MOST)}${where}`;
 }
 
 function ownQuestion(

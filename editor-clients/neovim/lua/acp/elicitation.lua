@@ -258,6 +258,7 @@ function M.on_elicitation(_, params)
     local answer = permission.wait_for({
       key = key,
       head = window.plainly(params.headline or 'The agent asks'),
+      short = params.short and window.plainly(params.short),
       lines = describe(params),
       options = { DECLINE, params.mode == 'url' and OPEN or FILL },
       diffs = {},

@@ -63,7 +63,7 @@ function M.show()
   end
   if question then
     local others = vim.tbl_map(function(other)
-      return other.head
+      return other.short or other.head
     end, vim.list_slice(queue, 2))
     window.show(question, others, function(index)
       choose(question, index)
@@ -198,6 +198,7 @@ function M.on_permission(_, params)
   return M.wait_for({
     key = params.requestId,
     head = window.plainly(('%s asks: %s'):format(params.agent or 'The agent', params.kind or 'other')),
+    short = params.short and window.plainly(params.short),
     lines = describe(params),
     options = options,
     diffs = params.diffs or {},

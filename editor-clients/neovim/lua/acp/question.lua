@@ -18,6 +18,7 @@ local namespace = vim.api.nvim_create_namespace('acp.question')
 ---@class acp.Question
 ---@field key string
 ---@field head string
+---@field short? string What it asks, for a list of what waits.
 ---@field lines acp.Line[]
 ---@field options acp.Option[]
 ---@field diffs { path: string, oldText?: string, newText: string }[]

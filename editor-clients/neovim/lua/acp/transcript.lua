@@ -325,13 +325,6 @@ local function block_at(transcript, number)
   end
 end
 
----@param block table
----@return boolean
-local function can_cancel(block)
-  local open = block.status == 'pending' or block.status == 'in_progress'
-  return open and type((block.capabilities or {}).cancel) == 'table'
-end
-
 ---The tool calls that the agent lets be cancelled alone.
 ---@param id string
 ---@return string[]
@@ -339,7 +332,7 @@ function M.stoppable(id)
   local transcript, ids = transcripts[id], {}
   for _, key in ipairs(transcript and transcript.order or {}) do
     local block = transcript.drawn[key].block
-    if block.kind == 'toolCall' and can_cancel(block) then
+    if block.kind == 'toolCall' and block.cancellable then
       ids[#ids + 1] = block.toolCallId
     end
   end
@@ -355,7 +348,7 @@ function M.stop()
     tell.error('no tool call here. :Acp cancel ends the turn')
     return
   end
-  if not can_cancel(block) then
+  if not block.cancellable then
     for _, content in ipairs(block.content or {}) do
       local terminal = content.terminal
       if terminal and not terminal.exitStatus then

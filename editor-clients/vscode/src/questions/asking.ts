@@ -4,7 +4,7 @@ import type { Question } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { rowText, withoutIcons } from '../visible.ts';
 import type { Elicitations } from './elicitation.ts';
-import { type Fact, facts, formInShort, inShort, isLong } from './facts.ts';
+import { type Fact, facts, inShort, isLong } from './facts.ts';
 import { fillIn } from './form.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 import type { Previews } from './preview.ts';
@@ -76,7 +76,7 @@ export class Asking {
       choice: question.requestId,
     }));
     const forms = this.#forms.all().map((form) => ({
-      label: `$(edit) ${withoutIcons(formInShort(form, MOST))}`,
+      label: `$(edit) ${withoutIcons(inShort(form, MOST))}`,
       description: this.#session(form.sessionId),
       choice: form.requestId,
     }));

@@ -1,5 +1,5 @@
 import type { Elicitation, Question } from '../protocol.ts';
-import { shortened, visible, visibleLines, wrapped } from '../visible.ts';
+import { shortened, visibleLines, withoutLinks, wrapped } from '../visible.ts';
 
 /** Characters that a row of a QuickPick has place for. */
 export const ROW = 76;
@@ -40,34 +40,9 @@ export function isLong(question: Question): boolean {
   return question.command !== null && commandRows(question.command).length > COMMAND_ROWS;
 }
 
-/** A question in a few words, of at most so many characters. */
-export function inShort(question: Question, most: number): string {
-  const agent = visible(question.agent);
-  if (question.kind === 'save') {
-    return shortened(`Save before ${agent} runs: ${visible(question.command ?? '')}`, most);
-  }
-  if (question.command !== null) {
-    return shortened(`${agent} wants to run: ${visible(question.command)}`, most);
-  }
-  const [diff] = question.diffs;
-  if (diff) {
-    const others = question.diffs.length - 1;
-    const more = others > 0 ? ` and ${others} more` : '';
-    const name = visible(diff.path.split(/[\\/]/).at(-1) ?? diff.path);
-    return `${shortened(`${agent} wants to change ${name}`, most - more.length)}${more}`;
-  }
-  const about = question.title === null ? '' : `: ${visible(question.title)}`;
-  return shortened(`${visible(question.headline)}${about}`, most);
-}
-
-/** A form in a few words, of at most so many characters. */
-export function formInShort(form: Elicitation, most: number): string {
-  const agent = visible(form.agent);
-  if (form.mode === 'url') {
-    return shortened(`${agent} wants to open a page of ${visible(form.host ?? '')}`, most);
-  }
-  const [first = ''] = form.message.split('\n');
-  return shortened(`${agent} wants to know: ${visible(first)}`, most);
+/** A question or a form in one line, of at most so many characters, for VS Code's messages. */
+export function inShort({ short }: Question | Elicitation, most: number): string {
+  return shortened(withoutLinks(short), most);
 }
 
 function commandRows(command: string): string[] {

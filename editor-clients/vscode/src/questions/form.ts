@@ -10,7 +10,7 @@ import {
 import type { Elicitation, ElicitationAnswer } from '../protocol.ts';
 import { rowText, shortened, visible, visibleLines, withoutIcons, wrapped } from '../visible.ts';
 import type { Elicitations } from './elicitation.ts';
-import { formInShort, ROW } from './facts.ts';
+import { inShort, ROW } from './facts.ts';
 import { type Field, fieldsOf, parsed, shownValue } from './form_fields.ts';
 import { BACK, pick, type Row, separator } from './picker.ts';
 
@@ -52,7 +52,7 @@ async function answered(
   const values = new Map(fields.map((field) => [field.name, field.proposed]));
   for (;;) {
     const choice = await pick<Choice>({
-      title: formInShort(form, ROW),
+      title: inShort(form, ROW),
       placeholder:
         form.mode === 'url'
           ? 'Look at the address. Esc leaves the question waiting.'

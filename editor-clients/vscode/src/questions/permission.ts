@@ -11,7 +11,7 @@ import {
 
 import type { Asking } from './asking.ts';
 import type { Elicitations } from './elicitation.ts';
-import { formInShort, inShort } from './facts.ts';
+import { inShort } from './facts.ts';
 import type { Questions } from './questions.ts';
 
 /** Characters of a notification: it has one line, and its end is where the link is. */
@@ -114,7 +114,7 @@ export class Permission implements Disposable {
   #waits(): Waits[] {
     return [
       ...this.#questions.all().map((question) => ({ ...question, text: inShort(question, MOST) })),
-      ...this.#forms.all().map((form) => ({ ...form, text: formInShort(form, MOST) })),
+      ...this.#forms.all().map((form) => ({ ...form, text: inShort(form, MOST) })),
     ];
   }
 

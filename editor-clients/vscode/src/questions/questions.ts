@@ -64,6 +64,7 @@ function asked(requestId: string, message: string, actions: { title: string }[])
     toolCallId: null,
     kind: 'other',
     headline,
+    short: headline,
     facts: lines.map((text) => ({ kind: 'text', text, value: null, note: '' })),
     message,
     title: null,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Elicitation, Question } from '../../src/protocol.ts';
-import { type Fact, facts, formInShort, inShort, isLong } from '../../src/questions/facts.ts';
+import type { Question } from '../../src/protocol.ts';
+import { type Fact, facts, inShort, isLong } from '../../src/questions/facts.ts';
 
 function question(fields: Partial<Question>): Question {
   return {
@@ -12,6 +12,7 @@ function question(fields: Partial<Question>): Question {
     toolCallId: null,
     kind: 'execute',
     headline: 'demo wants to run a command',
+    short: 'demo wants to run a command',
     facts: [],
     message: 'demo wants to run a command (execute, request 1)',
     title: null,
@@ -59,7 +60,6 @@ test('a command of many lines keeps them, and says where there is more', () => {
 test('what would fake another text is seen', () => {
   const asked = question({ command: 'echo \u202e\u200bhi\u0007', agent: 'de\u0000mo' });
   assert.equal(facts(asked)[0]?.rows[0], 'echo \\u202e\\u200bhi\\u0007');
-  assert.equal(inShort(asked, 60), 'de\\u0000mo wants to run: echo \\u202e\\u200bhi\\u0007');
 });
 
 test('a change is told once, and leads to its lines', () => {
@@ -79,22 +79,12 @@ test('a change is told once, and leads to its lines', () => {
     { kind: 'diff', rows: ['It changes /ws/a.py (−1 +1 lines)'], diff: 0 },
     { kind: 'said', rows: ['The agent calls it: “Edit a.py”'] },
   ]);
-  assert.equal(inShort(asked, 60), 'demo wants to change a.py');
 });
 
 test('a notification is short, and leads nowhere but to the question', () => {
-  const asked = question({ command: `echo [run](command:evil) ${'x'.repeat(500)}` });
-  assert.ok(inShort(asked, 60).length <= 60);
-  assert.ok(!inShort(asked, 60).includes(']('));
-  const titled = question({ kind: 'other', title: 'A', headline: 'demo asks' });
-  assert.equal(inShort(titled, 60), 'demo asks: A');
-  const own = question({ kind: 'other', headline: 'Try [this](command:evil)' });
-  assert.ok(!inShort(own, 60).includes(']('));
-  const form = { agent: 'demo', mode: 'form', message: '[Name](command:evil)?' } as Elicitation;
-  assert.equal(formInShort(form, 60), 'demo wants to know: [Name] (command:evil)?');
-});
-
-test('whether to save is no question of whether to run', () => {
-  const asked = question({ kind: 'save', command: 'make' });
-  assert.equal(inShort(asked, 60), 'Save before demo runs: make');
+  const short = `demo wants to run: echo [run](command:evil) ${'x'.repeat(200)}`;
+  const shown = inShort(question({ short }), 60);
+  assert.equal(shown.length, 60);
+  assert.ok(shown.startsWith('demo wants to run: echo [run] (command:evil) xxx'));
+  assert.ok(shown.endsWith('x…'));
 });

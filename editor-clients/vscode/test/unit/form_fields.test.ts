@@ -13,6 +13,7 @@ function fields(properties: Record<string, FormField>, more: Partial<Elicitation
     kind: 'elicitation',
     mode: 'form',
     headline: 'demo wants to know something',
+    short: 'demo wants to know something',
     facts: [],
     message: '',
     requestedSchema: { properties, required: ['b'] },

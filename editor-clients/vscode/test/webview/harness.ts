@@ -237,6 +237,7 @@ export function toolCall(
     closedBy: null,
     background: false,
     capabilities: null,
+    cancellable: false,
     ...more,
   };
 }
@@ -252,6 +253,7 @@ export function permission(id: string, more: Partial<PermissionBlock> = {}): Per
     options: OPTIONS,
     state: 'waiting',
     optionId: null,
+    rejected: null,
     title: null,
     description: null,
     subject: null,
@@ -283,6 +285,7 @@ export function question(id: string, more: Partial<Question> = {}): Question {
     toolCallId: null,
     kind: 'execute',
     headline: 'demo wants to run a command',
+    short: 'demo wants to run: make test',
     facts: [fact('The agent calls it: “Run the tests”')],
     message:
       'demo wants to run a command (execute, request 1)\nThe agent calls it: “Run the tests”',
@@ -311,6 +314,7 @@ export function form(id: string, more: Partial<Elicitation> = {}): Elicitation {
     kind: 'elicitation',
     mode: 'form',
     headline: 'demo wants to know something',
+    short: 'demo wants to know: How shall it be released?',
     facts: [],
     message: 'How shall it be released?',
     requestedSchema: {

@@ -202,7 +202,10 @@ test('a double click answers one question, not the one that comes after it', asy
   await chat.page.mouse.click(...at);
   // The next one comes to where the first was.
   await chat.state({ status: 'requires_action' }, { questions: both.slice(1) });
-  await chat.blocks([permission('q', { state: 'answered', optionId: 'yes' }), permission('r')]);
+  await chat.blocks([
+    permission('q', { state: 'answered', optionId: 'yes', rejected: false }),
+    permission('r'),
+  ]);
   await chat.page.mouse.click(...(await middle(chat, 'Yes')));
   const sent = await chat.sent('answer');
   assert.deepEqual(sent, [{ type: 'answer', requestId: 'q', optionId: 'yes' }]);

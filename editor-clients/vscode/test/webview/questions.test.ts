@@ -209,7 +209,7 @@ test('a question that is over says how it was answered, and has no buttons', asy
   await ask(chat);
   await chat.state();
   await chat.blocks([
-    permission('q', { state: 'answered', optionId: 'always' }),
+    permission('q', { state: 'answered', optionId: 'always', rejected: false }),
     permission('r', { state: 'cancelled' }),
   ]);
   const over = chat.page.locator('.question-over .badge');

@@ -85,7 +85,7 @@ def greet(name: str) -> str:
       },
     ],
   }),
-  permission('q0', { state: 'answered', optionId: 'yes' }),
+  permission('q0', { state: 'answered', optionId: 'yes', rejected: false }),
   toolCall('x1', 'Run the tests', {
     toolKind: 'execute',
     status: 'in_progress',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { Chats, message, toolCall } from './harness.ts';
+import { Chats, message, SESSION, toolCall } from './harness.ts';
 
 let chats: Chats;
 before(async () => {
@@ -440,5 +440,24 @@ test('beside a long title places and status have room', async () => {
     const left = outer.x + outer.width - status.x - status.width;
     assert.ok(left >= 0 && left < 12, `${left} px are left beside it`);
   }
+  await chat.page.close();
+});
+
+test('a tool call can be cancelled as long as the sidecar says so', async () => {
+  const chat = await chats.open();
+  const watching = { status: 'in_progress', capabilities: { cancel: {} } } as const;
+  await chat.blocks([
+    toolCall('w', 'Watch', { ...watching, cancellable: true }),
+    toolCall('b', 'Build', watching),
+  ]);
+  const cancel = chat.page.getByRole('button', { name: 'Cancel', exact: true });
+  assert.equal(await cancel.count(), 1);
+  await cancel.click();
+  assert.deepEqual(await chat.sent('cancelToolCall'), [
+    { type: 'cancelToolCall', sessionId: SESSION.sessionId, toolCallId: 'w' },
+  ]);
+  await chat.blocks([toolCall('w', 'Watch', { ...watching, status: 'cancelled' })]);
+  await chat.settled();
+  assert.equal(await cancel.count(), 0);
   await chat.page.close();
 });

@@ -191,7 +191,7 @@ class PermissionView implements BlockView<PermissionBlock> {
   }
 
   #over(): Node[] {
-    const { state, optionId, options, headline } = this.#block;
+    const { state, optionId, options, headline, rejected } = this.#block;
     const chosen = options.find((it) => it.optionId === optionId);
     const answer =
       state === 'answered' && optionId !== null
@@ -199,12 +199,11 @@ class PermissionView implements BlockView<PermissionBlock> {
         : state === 'cancelled'
           ? 'cancelled'
           : 'no answer';
-    const no = chosen?.kind?.startsWith('reject') ?? state !== 'answered';
     return [
       element(
         'div',
         { class: 'question-over' },
-        icon(no ? 'circle-slash' : 'check'),
+        icon(rejected === false ? 'check' : 'circle-slash'),
         element('span', { class: 'question-asked', text: visible(headline) }),
         element('span', { class: 'badge', text: answer }),
       ),

@@ -74,11 +74,11 @@ class ToolCallView implements BlockView<ToolCallBlock> {
 
   update(block: ToolCallBlock): void {
     this.#block = block;
-    const { status: state, closedBy, background, locations, capabilities } = block;
+    const { status: state, closedBy, background, locations, cancellable } = block;
     const title = titleOf(block, this.#context.cwd);
     this.#title.show([ICONS[block.toolKind] ?? 'tools', title]);
     this.#title.element.classList.toggle('command-title', isCommand(block));
-    this.#beside.show({ title, state, closedBy, background, locations, capabilities });
+    this.#beside.show({ title, state, closedBy, background, locations, cancellable });
     this.#card.dataset.status = block.status;
     this.#card.classList.toggle('bare', !hasBody(block, this.#context.cwd));
     this.#disclosure.preset(worthSeeing(block));
@@ -105,8 +105,7 @@ class ToolCallView implements BlockView<ToolCallBlock> {
 
   #cancelButton(block: ToolCallBlock): HTMLElement | null {
     const { sessionId } = this.#context;
-    const over = !['pending', 'in_progress'].includes(block.status);
-    if (!block.capabilities?.cancel || over || sessionId === null) {
+    if (!block.cancellable || sessionId === null) {
       return null;
     }
     const button = element('button', {
