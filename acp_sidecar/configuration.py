@@ -7,7 +7,7 @@ both what it has for the workspace (LSP 3.17, "Configuration Request").
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal
 
 from acp_sidecar.settings import Problem, Settings, merge
 
@@ -19,12 +19,6 @@ REGISTRATION: Final[Mapping[str, Any]] = {
 """For ``client/registerCapability``."""
 
 
-class Tell(Protocol):
-    """Says something to the user, or to the log."""
-
-    def __call__(self, severity: Any, text: str) -> None: ...
-
-
 class Configuration:
     """The settings of one sidecar."""
 
@@ -32,7 +26,7 @@ class Configuration:
         self,
         file: Settings,
         ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
-        tell: Tell,
+        tell: Callable[[Literal["warning", "log"], str], None],
         moved: Callable[[], None],
     ) -> None:
         """``file`` is what the user's file says. ``ask`` gives the editor's answer to a request,
