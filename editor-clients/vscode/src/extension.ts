@@ -4,6 +4,7 @@ import { ListedAgents } from './chat/agent_names.ts';
 import { registerChatCommands } from './chat/commands.ts';
 import { titleOf } from './chat/state.ts';
 import { ChatView } from './chat/view.ts';
+import { MadeFiles } from './encoding.ts';
 import { registerFollow } from './follow/register.ts';
 import { registerRestartAgent, registerTryDemo, tellSettings } from './launch/agent_commands.ts';
 import { Doctor } from './launch/doctor.ts';
@@ -58,7 +59,7 @@ export function activate(context: ExtensionContext): void {
   const permission = new Permission(questions, forms, asking, chat);
   const login = new Login(sidecar, questions, forms, asking);
   saveForAgents(sidecar);
-  context.subscriptions.push(new OpenFiles());
+  context.subscriptions.push(new OpenFiles(), new MadeFiles(sessions));
   showMessages(sidecar);
   context.subscriptions.push(log, sidecar, sessions, restoring, service, agents, chat);
   context.subscriptions.push(...registerChatCommands(chat, parts));

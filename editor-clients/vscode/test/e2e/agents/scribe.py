@@ -88,7 +88,7 @@ def serve() -> None:
                 result = {"sessionId": session.id}
             case "session/prompt":
                 session = sessions[params["sessionId"]]
-                for name, text in json.loads(params["prompt"][0]["text"]).items():
+                for name, text in json.loads(params["prompt"][-1]["text"]).items():
                     session.write(session.cwd / name, text)
                 result = {"stopReason": "end_turn"}
             case _:
