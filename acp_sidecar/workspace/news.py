@@ -75,7 +75,7 @@ class News:
     def edited(self, path: Path, before: Kept, after: Kept) -> None:
         """A file was changed on behalf of the user."""
         edits = self._edits.setdefault(path, [])
-        if edits and edits[-1][1] is before:
+        if edits and (edits[-1][1] is before or _same(edits[-1][1], before)):
             before = edits.pop()[0]
         edits.append((before, after))
 
