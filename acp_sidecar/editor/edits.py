@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_sidecar.editor.server import ClientError, ClientGone
+from acp_sidecar.workspace.edits import NotApplied
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.capabilities import ClientFeatures
@@ -23,7 +24,7 @@ ANSWER_SECONDS: Final = 5
 
 
 class EditRefused(Exception):
-    """The editor says that it did not apply an edit."""
+    """An edit could not be asked for, or the answer was none."""
 
 
 class Edits:
@@ -38,8 +39,8 @@ class Edits:
     async def apply(self, edit: DocumentEdit) -> None:
         """Ask the editor to apply it. Returns when it answered yes or nothing clear.
 
-        Raises :class:`EditRefused` with the editor's words where it says no; that too is
-        only a word, not a proof.
+        Raises :class:`NotApplied` with the editor's words where it says no,
+        :class:`EditRefused` where it says nothing that can be relied on.
         """
         if not self._features().apply_edit:
             raise EditRefused("this editor takes no edits")
@@ -55,7 +56,7 @@ class Edits:
                 raise EditRefused(f"the editor could not apply it: {error}") from error
         if isinstance(answer, Mapping) and answer.get("applied") is False:
             reason = answer.get("failureReason") or "without a reason"
-            raise EditRefused(f"the editor refused it: {reason}")
+            raise NotApplied(f"the editor refused it: {reason}")
 
     def _workspace_edit(self, edit: DocumentEdit) -> dict[str, Any]:
         edits = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -30,6 +31,9 @@ from acp_sidecar.workspace.uris import CASELESS, path_key, uri_key, uri_to_path
 log = logging.getLogger(__name__)
 
 Happening: TypeAlias = Literal["open", "change", "save", "close"]
+_PAST_KEPT: Final = 64
+_PAST_SIZE: Final = 4_000_000
+"""Characters of the texts that are remembered of a document."""
 EVERY_HAPPENING: Final[frozenset[Happening]] = frozenset({"open", "change", "save", "close"})
 
 
@@ -88,8 +92,11 @@ class Document:
     """What the document said when it and its file last agreed; None where that is unknown."""
     last_saved: str | None = None
     """What it said when the user last saved it; None before that."""
+    agreed_before: str | None = None
+    """What :attr:`saved_text` was before that."""
     closed: bool = False
     rule: LineRule = "lsp"
+    _past: deque[str] = field(factory=lambda: deque(maxlen=_PAST_KEPT))
     _lines: list[str] = field(factory=list)
     _end: str = ""
     """The line end that the editor counts at the end of the text and that is not there."""
@@ -123,6 +130,12 @@ class Document:
         return self._dirty
 
     @property
+    def past(self) -> Sequence[str]:
+        """What it has said since it and its file last agreed, oldest first, as far as that is
+        remembered; not what it says now."""
+        return self._past
+
+    @property
     def uncertain(self) -> bool:
         """Whether its ranges can be misread: a lone ``\\r`` ends a line for LSP, but not
         for every editor that takes part in it."""
@@ -133,11 +146,28 @@ class Document:
         self.saved_text = self.text if text is None else text
         self._dirty = None
 
+    def mark_saved(self, text: str) -> None:
+        """The user has saved it when it said ``text``, and has typed on since."""
+        if text in self._past:
+            while self._past.popleft() != text:
+                pass
+        self.last_saved = text
+        self.mark_clean(text)
+
     def mark_dirty(self, saved_text: str | None = None) -> None:
         """It has unsaved changes; ``saved_text`` where it is known what its file said before
         them."""
         self.saved_text = saved_text
         self._dirty = None
+
+    def remember(self) -> None:
+        """It is about to change."""
+        if not self.dirty:
+            self._past.clear()
+            return
+        self._past.append(self.text)
+        while len(self._past) > 1 and sum(map(len, self._past)) > _PAST_SIZE:
+            self._past.popleft()
 
     def replace(self, text: str, rule: LineRule, end: str = "") -> None:
         """Take in a whole text. ``end`` is the line end that the editor counts after it."""
@@ -246,6 +276,7 @@ class Documents:
             if version <= document.version:
                 log.info("didChange with version %s after %s", version, document.version)
             document.version = version
+        document.remember()
         for change in changes:
             if change.range is None:
                 self._take(document, change.text)
@@ -255,13 +286,17 @@ class Documents:
         return document
 
     def save(self, uri: str, text: str | None = None) -> Document | None:
-        """``textDocument/didSave``; ``text`` where the editor includes it."""
+        """``textDocument/didSave``; ``text`` where the editor includes it.
+
+        It counts as saved as it is. Who knows what its file says knows better, and hears of it:
+        an editor that tells of a saving says what the document says by then.
+        """
         document = self.get(uri)
         if document is None:
             return None
         if text is not None and text != document.text:
             self._take(document, text)
-        document.last_saved = document.text
+        document.last_saved, document.agreed_before = document.text, document.saved_text
         document.mark_clean()
         self._tell("save", document)
         return document

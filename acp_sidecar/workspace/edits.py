@@ -43,15 +43,24 @@ class DocumentEdit:
     label: str
 
 
+class NotApplied(Exception):
+    """The editor's clear word that it has not made an edit, and will not."""
+
+
 EditorPort: TypeAlias = Callable[[DocumentEdit], Awaitable[object]]
 """Asks the editor to make an edit. May raise anything, and return anything: both are only
-looked at for the message, should the edit not come about."""
+looked at for the message, should the edit not come about; :class:`NotApplied` also says that
+there is nothing to wait for."""
 
 
 def alike(documents: Documents, document: Document, text: str) -> bool:
     """Whether a document says ``text``, but for what its editor keeps to itself: how lines
     end and, in some, whether the last one does."""
-    mine = document.text
+    return are_alike(documents, document.text, text)
+
+
+def are_alike(documents: Documents, mine: str, text: str) -> bool:
+    """:func:`alike` for what a document of such an editor says or has said."""
     if documents.habits.lone_cr_ends_line:
         same: Callable[[str, str], bool] = same_text
     else:
@@ -142,31 +151,39 @@ class Buffers:
         """Send the edit; return when it shows or will not. What the editor said, in words."""
         asked = asyncio.create_task(self._send(request))
         shown = asyncio.create_task(watch.shown())
+        moved = asyncio.create_task(watch.moved())
         try:
             await asyncio.wait(
                 {asked, shown}, timeout=self._answer, return_when=asyncio.FIRST_COMPLETED
             )
             if not asked.done() and not shown.done():
                 return "the editor did not answer"
+            if asked.done() and isinstance(asked.result(), NotApplied):
+                # The user has typed, and the word of that may come after the answer.
+                await asyncio.wait({moved}, timeout=self._settle)
+                return str(asked.result())
             # Some answer first and show it later, some the other way round.
             await asyncio.wait({asked, shown}, timeout=self._settle)
             if not asked.done():
                 return "the editor did not answer"
-            if asked.result() is None and not watch.steps:
+            error = asked.result()
+            if error is None and not watch.steps:
                 # It says yes: a busy editor may take its time to tell of the change.
                 await asyncio.wait({shown}, timeout=_BUSY * self._settle)
-            return asked.result() or "the editor says that it did"
+            if error is None:
+                return "the editor says that it did"
+            return str(error) or type(error).__name__
         finally:
-            for task in (asked, shown):
+            for task in (asked, shown, moved):
                 task.cancel()
-            await asyncio.gather(asked, shown, return_exceptions=True)
+            await asyncio.gather(asked, shown, moved, return_exceptions=True)
 
-    async def _send(self, request: DocumentEdit) -> str | None:
+    async def _send(self, request: DocumentEdit) -> Exception | None:
         try:
             await self._apply_edit(request)
         except Exception as error:  # noqa: BLE001 - whatever the port says, the text decides
             log.info("the editor on an edit of %s: %r", request.uri, error)
-            return str(error) or type(error).__name__
+            return error
         return None
 
     def _judge(
@@ -255,6 +272,9 @@ class _Watch:
 
     async def shown(self) -> None:
         await self._shown.wait()
+
+    async def moved(self) -> None:
+        await self._moved.wait()
 
     async def within(self, seconds: float, *, while_still: bool = False) -> bool:
         """Whether the document comes to say the text in this time; with ``while_still`` the

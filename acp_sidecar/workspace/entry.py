@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from attrs import define, evolve, field, frozen
 
 from acp_sidecar.workspace.disk import Snapshot, Stamp
+from acp_sidecar.workspace.doubts import Doubts
 from acp_sidecar.workspace.gitpatch import PatchError, PatchFile
 from acp_sidecar.workspace.hunks import (
     Namer,
@@ -121,9 +122,9 @@ class Entry:
     reported: State | None = None
     """What it was after the last report of a change that had been made before the session heard
     of the file."""
-    guess: Kept | None = None
-    """What it said before what was last found on disk, should nobody have said yet whether that
-    is the agent's or was saved by the user."""
+    doubts: Doubts | None = None
+    """What has become of it since something was found on disk of which nobody has said yet whether
+    it is the agent's or was saved by the user."""
     lost: list[tuple[int, State]] = field(factory=list)
     """States in which hunks waited that the user has changed or taken out since, by a hash of
     the text; to be found again when the user undoes that."""

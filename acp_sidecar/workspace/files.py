@@ -62,7 +62,12 @@ log = logging.getLogger(__name__)
 DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
-_ATTEMPTS: Final = 4
+_ATTEMPTS: Final = 20
+"""So often a change is worked out anew, since the file says something else before it comes
+about: who types does that ten times a second, and an editor takes an edit for its very last text
+only."""
+
+_MOMENT: Final = 0.01
 
 T = TypeVar("T")
 
@@ -114,7 +119,13 @@ class Files:
         Raises :class:`FileProblem` for what is no readable text file.
         """
         async with self._lock(path):
+            await self._whole(path)
             return self.peek(path)
+
+    async def _whole(self, path: Path) -> None:
+        """Wait for what an editor may be in the middle of saving."""
+        while self.half_written(path):  # noqa: ASYNC110 - nobody tells of its end
+            await asyncio.sleep(_MOMENT)
 
     def is_open(self, path: Path) -> bool:
         """Whether an editor has the file open."""
@@ -270,7 +281,9 @@ class Files:
         check(path, content)
         async with self._lock(path):
             for _ in range(_ATTEMPTS):
+                await self._whole(path)
                 now = self.peek(path)
+                last = self._unsaved.last_sighting
                 text, merged = self._planned(path, now, content, seen)
                 if isinstance(now, FileText) and text == now.text:
                     return WriteOutcome(now, now, "nowhere", merged)
@@ -279,12 +292,12 @@ class Files:
                     if isinstance(now, FileText) and now.source == "buffer":
                         text = await self._edit(path, text, now.bom, label)
                         self._authors.note(path, text, author)
-                        return WriteOutcome(now, evolve(now, text=text), "buffer", merged)
+                        return WriteOutcome(now, evolve(now, text=text), "buffer", merged, last)
                     data = data_of(now, text)
                     stamp = await self._store(path, now, data, label)
                 except Moved:
                     continue
-                return WriteOutcome(now, stored(now, text, stamp), "disk", merged)
+                return WriteOutcome(now, stored(now, text, stamp), "disk", merged, last)
         raise FileProblem("changed", path, "The file keeps changing. Read it again")
 
     async def plan(

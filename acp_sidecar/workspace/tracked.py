@@ -14,6 +14,7 @@ from attrs import evolve
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Stamp, is_temporary
+from acp_sidecar.workspace.doubts import Doubts, Step
 from acp_sidecar.workspace.entry import (
     Changer,
     Entry,
@@ -31,6 +32,7 @@ from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.texts import Said
 from acp_sidecar.workspace.unkept import MOST_FILES, Unkept
+from acp_sidecar.workspace.unsaved import Sighting
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,9 @@ _PASSING: Final = re.compile(r".+\.tmp\.[0-9]+\.[0-9a-f]+")
 
 _NO_FILES: Final = frozenset({"directory", "special", "invalid"})
 """Kinds of problems of what is no file at all."""
+
+_WORD_SECONDS: Final = 1.0
+"""Within which an editor that is behind tells of a saving, after it has told of the typing."""
 
 Listener: TypeAlias = Callable[[Entry, State, Who], None]
 """Told that a file has come to say something else, what it was before, and by whose hand."""
@@ -130,12 +135,12 @@ class Tracked:
             return
         if outcome.where != "nowhere":
             # It may have written the disk by itself just before.
-            self._take_sightings(entry, by_agent=self.in_turn, until=outcome.after)
+            self._take_sightings(entry, by_agent=self.in_turn, before=outcome)
             before = outcome.before
             its = self.in_turn and isinstance(before, FileText) and self._is_agents(entry, before)
-            self.move(entry, before, "agent" if its else "user")
+            if self.move(entry, before, "agent" if its else "user") and its:
+                self._doubt(entry, before)
             self.move(entry, outcome.after, "agent")
-            entry.guess = None
             entry.last_write = self.files.last_write(path)
             self._stamped(entry, outcome.after.stamp or entry.stamp)
         self.observe(entry, by_agent=self.in_turn)
@@ -206,37 +211,45 @@ class Tracked:
             entry.last_sighting = sighting.number
 
     def _take_sightings(
-        self, entry: Entry, *, by_agent: bool, until: FileText | None = None
+        self, entry: Entry, *, by_agent: bool, before: WriteOutcome | None = None
     ) -> None:
         """What editors have loaded and saved since the file was last looked at, in order.
 
         What the user has saved is theirs, also where it has been written over; what an editor
-        has loaded came from somebody else, also where the user has typed on since. ``until``:
-        what came later than this is known otherwise.
+        has loaded came from somebody else, also where the user has typed on since. ``before``:
+        only those before this write; of what was seen while it was made, what the file said until
+        then.
         """
         for sighting in self.files.sightings(entry.path, entry.last_sighting):
-            if until is not None and same(sighting.said, until):
+            if (
+                before is not None
+                and sighting.number > before.last_sighting
+                and not same(sighting.said, before.before)
+            ):
                 break
             entry.last_sighting = sighting.number
             if sighting.saved:
                 entry.beneath = None
-                if entry.guess is not None:
-                    # Found on disk in the middle of the saving, or overwritten by it.
-                    self.move(entry, entry.guess.get(), "agent")
-                self._take_in(entry, sighting.said, entry.stamp, by_agent=False)
+                self._clear_up(entry, sighting)
+                if not sighting.typed_on:
+                    self._take_in(entry, sighting.said, entry.stamp, by_agent=False)
                 continue
             if sighting.perhaps:
                 if same(sighting.said, entry.state.now.get()):
-                    entry.guess = None
+                    entry.doubts = None
                 continue
-            if sighting.given_up is not None:
-                self._take_in(entry, sighting.given_up, entry.stamp, by_agent=False)
+            if sighting.beyond is not None and sighting.beyond == entry.stamp:
+                continue
+            gave_up = sighting.given_up is not None and self.move(entry, sighting.given_up, "user")
+            if gave_up:
+                self._doubt(entry, sighting.given_up)
             its = by_agent or self._came_to_light(entry, sighting.said)
-            guess = entry.guess if sighting.doubtful else None
-            self._take_in(entry, sighting.said, entry.stamp, by_agent=its)
-            entry.guess = guess
-        if until is not None:
-            self._seen_so_far(entry)
+            new = self._take_in(entry, sighting.said, entry.stamp, by_agent=its, joined=gave_up)
+            if entry.doubts is not None and entry.doubts.state is entry.state:
+                settled = sighting.settled + _WORD_SECONDS
+                if not sighting.typed:
+                    settled = 0.0 if new else sighting.settled
+                entry.doubts.loaded(settled)
 
     def _came_to_light(self, entry: Entry, said: Said) -> bool:
         """Whether a file says what came to be on disk while the agent was at work, and was
@@ -245,17 +258,72 @@ class Tracked:
             return entry.beneath == "gone"
         return said.stamp is not None and said.stamp == entry.beneath
 
-    def _take_in(self, entry: Entry, said: Said, stamp: Stamp | None, *, by_agent: bool) -> None:
+    def _take_in(
+        self,
+        entry: Entry,
+        said: Said,
+        stamp: Stamp | None,
+        *,
+        by_agent: bool,
+        joined: bool = False,
+    ) -> bool:
+        """The file says this now, as far as is known by the agent's hand or not. Whether that is
+        something else than before."""
         author, number = self.files.author_of(entry.path, said) or (None, 0)
         if number > entry.last_write:
             entry.last_write = number
             by_agent = author is self._author
         elif isinstance(said, FileText):
             by_agent = by_agent and self._is_agents(entry, said)
-        guess, before = entry.guess, entry.state.now
         changed = self.move(entry, said, "agent" if by_agent else "user", stamp=stamp)
         if changed and by_agent and not number:
-            entry.guess = guess or before
+            self._doubt(entry, said, joined=joined)
+        return changed
+
+    def _doubt(self, entry: Entry, said: Said | None, *, joined: bool = False) -> None:
+        """What the file has just come to say may turn out to be the user's."""
+        if entry.doubts is not None and said is not None:
+            stamp = None if isinstance(said, Missing) else said.stamp
+            entry.doubts.in_doubt(stamp, joined=joined)
+
+    def _clear_up(self, entry: Entry, saved: Sighting) -> None:
+        """The user is heard to have saved a file: what was taken for the agent's, and is just
+        that, or was found in the middle of the saving, or before it, was not the agent's."""
+        doubts, now = entry.doubts, disk.stamp(entry.path)
+        if doubts is None or doubts.state is not entry.state:
+            entry.doubts = None
+            return
+        for number, step in enumerate(doubts.steps):
+            later = doubts.steps[number + 1 :]
+            if not step.doubtful or (step.was_loaded() and not saved.typed_on):
+                continue
+            try:
+                if same(step.after.get(), saved.said):
+                    self._go_again(entry, number, saved.said, later)
+                elif step.stamp is not None and step.stamp == now:
+                    self._go_again(entry, number, saved.said, (step, *later))
+                elif not later and step.settled is None:
+                    self._go_again(entry, number, saved.said, ())
+                else:
+                    continue
+            except FileProblem as problem:
+                log.warning("%s: whose change it was is not told any more: %s", entry.path, problem)
+            return
+
+    def _go_again(self, entry: Entry, number: int, saved: Said, then: Sequence[Step]) -> None:
+        """Take the steps from this one on back, and do these instead after the user's."""
+        doubts = entry.doubts
+        assert doubts is not None
+        texts = [step.after.get() for step in then]
+        number = doubts.beginning(number)
+        entry.doubts = None
+        for step in reversed(doubts.steps[number:]):
+            self.put(entry, step.before, step.who)
+        entry.doubts = Doubts(entry.state, doubts.steps[:number])
+        self.move(entry, saved, "user")
+        for step, text in zip(then, texts, strict=True):
+            if self.move(entry, text, step.who) and step.doubtful:
+                self._doubt(entry, text)
 
     def _is_agents(self, entry: Entry, said: FileText) -> bool:
         """Whether a text that a file has come to say can be the agent's."""
@@ -304,13 +372,13 @@ class Tracked:
             unsaved = isinstance(said, FileText) and said.source == "buffer"
             entry.lost = [each for each in entry.lost if unsaved and each[1].now.source == "disk"]
         try:
-            if not same(said, old.now.get()):
-                entry.guess = None
             undone = self._as_it_was(entry, said) if who == "user" else None
             state = undone or self.changer.moved(entry.path, old, said, who)
             entry.lost_since = state
             if same(said, old.now.get()):
                 entry.state = state
+                if entry.doubts is not None and entry.doubts.state is old:
+                    entry.doubts.state = state
                 return False
             if who == "user" and (_loses(old, state) or _goes_unsaved(old.now.get(), said)):
                 entry.remember(old, _hash(old.now.get()))
@@ -323,6 +391,9 @@ class Tracked:
             elif old.now.is_missing:
                 entry.appeared = self.turn
         self.put(entry, state, who)
+        if entry.doubts is None or entry.doubts.state is not old:
+            entry.doubts = Doubts(old)
+        entry.doubts.add(Step(old, state.now, who), state)
         return True
 
     def _as_it_was(self, entry: Entry, said: Said) -> State | None:
@@ -376,7 +447,7 @@ class Tracked:
             actual = self.said(entry.path)
             self._stamped(entry, disk.stamp(entry.path))
             entry.last_write = self.files.last_write(entry.path)
-            entry.guess = None
+            entry.doubts = None
             self._seen_so_far(entry)
             if before.whole is None:
                 # The user may take that back in the editor, or give it up unsaved. A file
@@ -431,7 +502,7 @@ class Tracked:
         del self.entries[entry.path]
         self._stamped(entry, None)
         entry.path, entry.state = new, state
-        entry.uri = entry.shown = entry.vanished = entry.guess = entry.beneath = None
+        entry.uri = entry.shown = entry.vanished = entry.doubts = entry.beneath = None
         entry.last_write = self.files.last_write(new)
         self._stamped(entry, disk.stamp(new))
         self._enter(entry)

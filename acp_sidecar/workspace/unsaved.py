@@ -7,7 +7,6 @@ restart of ours, from its own backup), and loads files anew without a word about
 from __future__ import annotations
 
 import hashlib
-import itertools
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -20,9 +19,9 @@ from attrs import evolve, frozen
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
-from acp_sidecar.workspace.edits import alike
+from acp_sidecar.workspace.edits import alike, are_alike
 from acp_sidecar.workspace.problems import FileProblem
-from acp_sidecar.workspace.textdiff import same_text
+from acp_sidecar.workspace.textdiff import fit, hunks, merge3, same_text
 from acp_sidecar.workspace.texts import BOM, FileText, Missing, decode
 from acp_sidecar.workspace.uris import path_key, uri_key
 
@@ -52,6 +51,12 @@ class Sighting:
     """What was loaded replaced unsaved changes that had been made to this."""
     settled: float = 0.0
     """When it can be told that it was not the user's saving, by the monotonic clock."""
+    typed_on: bool = False
+    """It was saved, and the document says something else by now."""
+    typed: bool = False
+    """The document had unsaved changes before it was loaded."""
+    beyond: Stamp | None = None
+    """The state in which the file on disk said something else again when we heard of it."""
 
     @property
     def doubtful(self) -> bool:
@@ -75,7 +80,12 @@ class Unsaved:
         self._closed_unsaved: OrderedDict[str, tuple[str, str | None]] = OrderedDict()
         self._closed_clean: OrderedDict[str, float] = OrderedDict()
         self._unsaved: WeakSet[Document] = WeakSet()
-        self._numbers = itertools.count(1)
+        self._on_disk_since: WeakKeyDictionary[Document, set[bytes]] = WeakKeyDictionary()
+        """What files were seen to say since documents last agreed with them."""
+        self._noted: WeakKeyDictionary[Document, str] = WeakKeyDictionary()
+        """What was found to be saved, of which the editor's word is still to come."""
+        self.last_sighting = 0
+        """The number of the last sighting of any file."""
         self._sightings: OrderedDict[str, list[Sighting]] = OrderedDict()
         self._size = 0
         documents.subscribe(self._opened, to=("open",))
@@ -101,8 +111,11 @@ class Unsaved:
         if raw is None:
             return Missing(path)
         text, bom = decode(raw.data, path)
-        if self._documents.all_at_real(path):
+        documents = self._documents.all_at_real(path)
+        if documents:
             self.remember(text)
+        for document in documents:
+            self._on_disk_since.setdefault(document, set()).add(_digest(text))
         return FileText(text, "disk", bom, raw.stamp)
 
     def text_on_disk(self, path: Path) -> str | None:
@@ -194,12 +207,51 @@ class Unsaved:
         if text is not None and alike(self._documents, document, text):
             if document in self._unsaved and self._stamps.get(document) != stamp:
                 # It said so before the file did: saved by the user, who tells us in a moment.
-                document.last_saved = document.text
+                document.last_saved = self._noted[document] = document.text
                 self._stamps[document] = stamp
             document.mark_clean()
+            self._on_disk_since.pop(document, None)
             return True
+        if text is not None and self._stamps.get(document) != stamp:
+            self._look_for_saving(document, text, stamp)
         self._compared[document] = (document.text, stamp)
         return False
+
+    def _look_for_saving(self, document: Document, text: str, stamp: Stamp) -> None:
+        """A file has come to say something else than the document. That may be what the document
+        said a moment ago: the user has saved it and typed on, and the word of it is to come."""
+        self._stamps[document] = stamp
+        earlier = self._earlier(document, text)
+        if earlier is not None and earlier != document.saved_text:
+            document.mark_saved(earlier)
+            self._noted[document] = earlier
+
+    def _earlier(self, document: Document, text: str) -> str | None:
+        """What a document has said before, and its file says."""
+        says = (said for said in reversed(document.past) if are_alike(self._documents, said, text))
+        return next(says, None)
+
+    def _really_saved(self, document: Document, path: Path) -> str | None:
+        """What was saved, where a document has been typed in since; None where it has not.
+
+        Between a saving and the word of it (VS Code writes the file, and has others hear of that)
+        there is time to type, and the word comes with the text as it is by then.
+        """
+        noted = self._noted.pop(document, None)
+        before = [text for text in (document.agreed_before, noted) if text is not None]
+        may_be = [document.text, *reversed(document.past), *reversed(before)]
+        on_disk = self.text_on_disk(path) if may_be[1:] else None
+        if on_disk is None:
+            return None
+        says = (text for text in may_be if are_alike(self._documents, text, on_disk))
+        text = next(says, None)
+        if text is None:
+            # It has been written over since.
+            lately = (text for text in (document.text, *reversed(document.past)))
+            text = next((text for text in lately if _digest(text) in self._once_on_disk), None)
+        if text is None:
+            text = min(may_be, key=lambda text: _distance(text, on_disk))
+        return None if text == document.text else text
 
     def _opened(self, document: Document) -> None:
         """A document may be opened with changes that were never saved: after a restart of
@@ -261,16 +313,48 @@ class Unsaved:
             now = self.on_disk(path)
         except FileProblem:
             return
-        if isinstance(now, FileText) and alike(self._documents, document, now.text):
-            given_up = document.saved_text if document in self._unsaved else None
-            document.mark_clean()
-            self._loaded.add(document)
-            self._loads[document] = (stamp, time.monotonic())
-            self._saw(document, now, given_up=given_up, wait=_SAVING_SECONDS)
+        if not isinstance(now, FileText):
+            return
+        if alike(self._documents, document, now.text):
+            self._loaded_anew(document, now, stamp)
+        elif self._was_loaded(document, now.text):
+            text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
+            self._loaded_anew(document, FileText(text, "disk", bom), stamp, beyond=stamp)
+        else:
+            self._look_for_saving(document, now.text, stamp)
+
+    def _loaded_anew(
+        self, document: Document, said: FileText, stamp: Stamp, beyond: Stamp | None = None
+    ) -> None:
+        given_up = document.saved_text if document in self._unsaved else None
+        document.mark_clean()
+        self._on_disk_since.pop(document, None)
+        self._loaded.add(document)
+        self._loads[document] = (stamp, time.monotonic())
+        self._saw(document, said, given_up=given_up, wait=_SAVING_SECONDS, beyond=beyond)
+
+    def _was_loaded(self, document: Document, on_disk: str) -> bool:
+        """Whether a document without unsaved changes has come to say what its file said a moment
+        ago, and does not any more: all that is new in it is on disk too, with more."""
+        before = document.saved_text
+        if document in self._unsaved or before is None:
+            return False
+        if _digest(document.text) in self._on_disk_since.get(document, ()):
+            return True
+        text = fit(document.text.removeprefix(BOM), on_disk)
+        return merge3(fit(before.removeprefix(BOM), on_disk), text, on_disk) == on_disk
 
     def _saved(self, document: Document) -> None:
         self._loads.pop(document, None)
+        earlier = None if document.real is None else self._really_saved(document, document.real)
+        if earlier is not None:
+            document.mark_saved(earlier)
+            self._unsaved.add(document)
+            said = FileText(earlier.removeprefix(BOM), "buffer")
+            self._saw(document, said, saved=True, typed_on=True)
+            return
         self._unsaved.discard(document)
+        self._on_disk_since.pop(document, None)
         if document.real is None:
             return
         self._agree(document, document.real)
@@ -294,14 +378,21 @@ class Unsaved:
         perhaps: bool = False,
         given_up: str | None = None,
         wait: float = 0.0,
+        typed_on: bool = False,
+        beyond: Stamp | None = None,
     ) -> None:
         assert document.real is not None
         key = path_key(str(document.real))
+        typed = given_up is not None
         before = None if given_up is None else FileText(given_up.removeprefix(BOM), "buffer")
         settled = time.monotonic() + wait if wait else 0.0
         seen = self._sightings.setdefault(key, [])
         self._sightings.move_to_end(key)
-        seen.append(Sighting(next(self._numbers), said, saved, perhaps, before, settled))
+        self.last_sighting += 1
+        number = self.last_sighting
+        seen.append(
+            Sighting(number, said, saved, perhaps, before, settled, typed_on, typed, beyond)
+        )
         self._size += len(said.text)
         while len(seen) > _SIGHTINGS_KEPT:
             self._size -= len(seen.pop(0).said.text)
@@ -331,6 +422,11 @@ class Unsaved:
         self._once_on_disk.move_to_end(digest)
         while len(self._once_on_disk) > _TEXTS_REMEMBERED:
             self._once_on_disk.popitem(last=False)
+
+
+def _distance(text: str, other: str) -> int:
+    """How many lines differ."""
+    return sum(hunk.before_lines + hunk.after_lines for hunk in hunks(text, other))
 
 
 def _digest(text: str) -> bytes:

@@ -31,6 +31,8 @@ class WriteOutcome:
     where: Literal["buffer", "disk", "nowhere"]
     """``nowhere``: it said so already."""
     merged: bool = False
+    last_sighting: int = 0
+    """The number of the last time before it that an editor was seen to load or save a file."""
 
     @property
     def text(self) -> str:

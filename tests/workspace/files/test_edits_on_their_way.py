@@ -197,7 +197,7 @@ async def test_D12_an_editor_that_never_stands_still_is_given_up_on(
     hand.manner = types_every_time
     refusal = await problem(files.write(path, seen.replace("four", "FOUR"), seen=seen))
     assert refusal.kind == "changed"
-    assert 2 <= len(hand.edits) <= 5
+    assert 2 <= len(hand.edits) <= 20
     assert "FOUR" not in buffer.text
 
 
