@@ -25,6 +25,7 @@ from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
 from acp_sidecar.workspace.listing import Listing
+from acp_sidecar.workspace.moves import in_order
 from acp_sidecar.workspace.news import News, NewsForAgent
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.renames import Renames
@@ -302,7 +303,7 @@ class Ledger:
         async with self._lock:
             outcome = Outcome()
             chosen, entries = self._chosen(path, hunk_id)
-            for entry in self._tracked.in_order(entries):
+            for entry in in_order(entries, self._tracked.entries):
                 await revert(self._tracked, entry, chosen, outcome, "Revert")
             if hunk_id is None:
                 outcome.problems += self._tracked.unkept_problems(path)

@@ -18,7 +18,6 @@ from acp_sidecar.workspace.doubts import Doubts, Step
 from acp_sidecar.workspace.entry import (
     Changer,
     Entry,
-    Origin,
     State,
     before_patch,
     before_report,
@@ -27,7 +26,7 @@ from acp_sidecar.workspace.entry import (
 from acp_sidecar.workspace.files import Files, FileText, Missing, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.hunks import Who
-from acp_sidecar.workspace.moves import Gone, inode, is_moved
+from acp_sidecar.workspace.moves import inode, is_moved, join
 from acp_sidecar.workspace.problems import FileProblem
 from acp_sidecar.workspace.shelf import Kept, Shelf
 from acp_sidecar.workspace.texts import Said
@@ -483,18 +482,7 @@ class Tracked:
     def join_moves(self) -> None:
         """Find the files that the agent has moved in this turn: the old path is gone, and the
         new one has come with the same content."""
-        gone = Gone(entry for entry in self.entries.values() if self._has_vanished(entry))
-        if not gone:
-            return
-        for entry in tuple(self.entries.values()):
-            whole = entry.state.whole
-            if entry.appeared != self.turn or whole is None or whole.conflict:
-                continue
-            if not entry.state.created or entry.state.origin is not None:
-                continue
-            old = gone.find(entry)
-            if old is not None:
-                self._join(old, entry)
+        join(self.entries.values(), self.turn, self.changer)
 
     def renamed(self, entry: Entry, new: Path, state: State) -> None:
         """The user has given a file another name; it said ``state`` under the old one. It is
@@ -507,47 +495,6 @@ class Tracked:
         self._stamped(entry, disk.stamp(new))
         self._enter(entry)
         self.observe(entry, by_agent=False)
-
-    def in_order(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The entries, those that have moved after what has taken their old place."""
-        order: dict[Path, Entry] = {}
-        chosen = set(entries)
-        for entry in entries:
-            chain: dict[Path, Entry] = {}
-            while entry.path not in order and entry.path not in chain:
-                chain[entry.path] = entry
-                origin = entry.state.origin
-                before = None if origin is None else self.entries.get(origin.path)
-                if before is None or before not in chosen:
-                    break
-                entry = before
-            order |= dict(reversed(chain.items()))
-        return list(order.values())
-
-    def _has_vanished(self, entry: Entry) -> bool:
-        state = entry.state
-        return (
-            entry.vanished is not None and entry.vanished[0] == self.turn and state.now.is_missing
-        )
-
-    def _join(self, old: Entry, new: Entry) -> None:
-        assert old.vanished is not None
-        was = old.vanished[1]
-        old.vanished = None
-        if was.created:
-            # It has only ever been the agent's, but for what the user has done to it.
-            old.state = self.changer.clean(Missing(old.path))
-            if was.whole is not None and was.whole.conflict and new.state.whole is not None:
-                whole = evolve(was.whole, id=new.state.whole.id)
-                new.state = evolve(new.state, whole=whole)
-            return
-        origin: Origin | None = was.origin or self.changer.origin(new.path, old.path)
-        if origin is not None and origin.path == new.path:
-            origin = None
-        said = new.state.now.get()
-        state = self.changer.moved(new.path, evolve(was, origin=None), said, "agent")
-        old.state = self.changer.clean(Missing(old.path))
-        new.state = evolve(state, origin=origin)
 
     def _moved_here(self, entry: Entry) -> Entry | None:
         """The known file that has been moved to where the session now hears of one."""
