@@ -34,7 +34,6 @@ from acp_sidecar.client.answers import Answers
 from acp_sidecar.client.bookkeeping import Bookkeeping
 from acp_sidecar.client.books import Books
 from acp_sidecar.client.cutoff import NOTHING_LEFT
-from acp_sidecar.client.filelocks import FileLocks
 from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.news import News
 from acp_sidecar.client.peculiar import meant
@@ -52,6 +51,7 @@ from acp_sidecar.client.visible import visible
 from acp_sidecar.session.change import Change, InfoChanged, ToolCallChanged
 from acp_sidecar.session.state import Session
 from acp_sidecar.tasks import Spawn, Tasks
+from acp_sidecar.workspace.filelocks import FileLocks
 from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.ledger import Ledger
 from acp_sidecar.workspace.roots import Roots

@@ -10,20 +10,20 @@ may begin with; the mark and the way lines end belong to the file and survive a 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, TypeVar
-from weakref import WeakValueDictionary
+from typing import Final
 
 from attrs import evolve
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
-from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort, alike
+from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort
+from acp_sidecar.workspace.filelocks import FileLocks
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.roots import Roots
+from acp_sidecar.workspace.storing import Storing, in_thread
 from acp_sidecar.workspace.textdiff import fit, merge3, same_text
 from acp_sidecar.workspace.texts import (
     BOM,
@@ -32,11 +32,9 @@ from acp_sidecar.workspace.texts import (
     Said,
     decode,
     encode,
-    misread,
     window,
 )
 from acp_sidecar.workspace.unsaved import Sighting, Unsaved
-from acp_sidecar.workspace.uris import path_key
 from acp_sidecar.workspace.writes import (
     USER,
     Authors,
@@ -57,8 +55,6 @@ __all__ = [
     "window",
 ]
 
-log = logging.getLogger(__name__)
-
 DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
@@ -68,8 +64,6 @@ about: who types does that ten times a second, and an editor takes an edit for i
 only."""
 
 _MOMENT: Final = 0.01
-
-T = TypeVar("T")
 
 
 class Files:
@@ -94,11 +88,11 @@ class Files:
         take to answer one. ``taken_back``: hears of a document whose file was another for a
         moment and is as it was again."""
         self._documents = documents
-        self._taken_back = taken_back
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks = FileLocks()
         self._unsaved = Unsaved(documents, limit)
         self._authors = Authors()
+        self._storing = Storing(documents, self._buffers, self._unsaved, taken_back)
 
     # --- what a file says ----------------------------------------------------------------
 
@@ -118,7 +112,7 @@ class Files:
 
         Raises :class:`FileProblem` for what is no readable text file.
         """
-        async with self._lock(path):
+        async with self._locks.at(path):
             await self._whole(path)
             return self.peek(path)
 
@@ -205,8 +199,7 @@ class Files:
 
     def at_work(self, path: Path) -> bool:
         """Whether a write of the file is under way, which its writer will tell of."""
-        lock = self._locks.get(path_key(str(path)))
-        return lock is not None and lock.locked()
+        return self._locks.held(path)
 
     def author_of(self, path: Path, said: Said) -> tuple[object, int] | None:
         """Whose write it was through which a file came to say this: the ``author`` given to
@@ -279,7 +272,7 @@ class Files:
         :meth:`author_of`). Raises :class:`FileProblem`; then nothing has changed.
         """
         check(path, content)
-        async with self._lock(path):
+        async with self._locks.at(path):
             for _ in range(_ATTEMPTS):
                 await self._whole(path)
                 now = self.peek(path)
@@ -294,7 +287,7 @@ class Files:
                         self._authors.note(path, text, author)
                         return WriteOutcome(now, evolve(now, text=text), "buffer", merged, last)
                     data = data_of(now, text)
-                    stamp = await self._store(path, now, data, label)
+                    stamp = await self._storing.store(path, now, data, label)
                 except Moved:
                     continue
                 return WriteOutcome(now, stored(now, text, stamp), "disk", merged, last)
@@ -308,7 +301,7 @@ class Files:
         Raises :class:`FileProblem` as :meth:`write` does.
         """
         check(path, content)
-        async with self._lock(path):
+        async with self._locks.at(path):
             now = self.peek(path)
             return now, self._planned(path, now, content, seen)[0]
 
@@ -329,7 +322,7 @@ class Files:
         Raises :class:`FileProblem`.
         """
         data = content if isinstance(content, bytes) else encode(content, bom)
-        async with self._lock(path):
+        async with self._locks.at(path):
             now = self._if_still(path, expected)
             try:
                 if isinstance(now, FileText) and now.source == "buffer":
@@ -339,7 +332,7 @@ class Files:
                     await self._edit(path, text, now.bom, label)
                 else:
                     self._authors.note(path, content, USER)
-                    await self._store(path, now, data, label, mode)
+                    await self._storing.store(path, now, data, label, mode)
             except Moved:
                 raise FileProblem("changed", path, "The file has just changed") from None
 
@@ -348,14 +341,14 @@ class Files:
 
         Raises :class:`FileProblem`.
         """
-        async with self._lock(path):
+        async with self._locks.at(path):
             now = self._if_still(path, expected)
             stamp = None if isinstance(now, Missing) else now.stamp
             if stamp is None:
                 raise FileProblem("changed", path, "The file has unsaved changes in the editor")
             self._authors.note(path, None, USER)
             try:
-                await _in_thread(lambda: disk.remove(path, stamp))
+                await in_thread(lambda: disk.remove(path, stamp))
             except Moved:
                 raise FileProblem("changed", path, "The file has just changed") from None
 
@@ -392,86 +385,6 @@ class Files:
         made = await self._buffers.edit(document, (BOM if bom else "") + text, label)
         return made.removeprefix(BOM) if bom else made
 
-    async def _store(
-        self,
-        path: Path,
-        now: Said,
-        data: bytes,
-        label: str,
-        mode: int | None = None,
-    ) -> Stamp:
-        """Replace the file on disk, and bring along who has it open."""
-        expected = None if isinstance(now, Missing) else now.stamp
-        shown = {document.uri: document.text for document in self._documents.all_at_real(path)}
-        stamp = await _in_thread(lambda: disk.write(path, data, expected, mode=mode))
-        if not shown:
-            return stamp
-        try:
-            text = decode(data, path)[0]
-        except FileProblem:
-            return stamp
-        self._unsaved.remember(text)
-        try:
-            for uri, before in shown.items():
-                await self._bring_along(uri, before, text, label)
-        except (FileProblem, Moved) as problem:
-            if isinstance(problem, FileProblem) and problem.kind not in ("changed", "encoding"):
-                log.info("%s is on disk, the editor lags behind: %s", path, problem)
-                return stamp
-            # The user is at work on it, or cannot read it so: as if we had never been here.
-            await _in_thread(lambda: _take_back(path, now, stamp))
-            for uri in shown:
-                self._taken_back(uri)
-            raise
-        return stamp
-
-    async def _bring_along(self, uri: str, before: str, text: str, label: str) -> None:
-        """Bring a document that said ``before`` to what is on disk now.
-
-        Raises :class:`Moved` where the user has begun to type in it and the editor would not
-        save it any more, for it was not the one who changed the file."""
-        await self._buffers.comes_to_say(uri, text)
-        for _ in range(_ATTEMPTS):
-            document = self._documents.get(uri)
-            if document is None:
-                return
-            if alike(self._documents, document, text):
-                document.mark_clean()
-                return
-            encoding = misread(text, document.text)
-            if encoding is not None:
-                raise FileProblem(
-                    "encoding",
-                    Path(document.path or uri),
-                    f"The editor reads this file as {encoding}, and what is written here is "
-                    "UTF-8: nothing was written",
-                )
-            if document.uncertain:
-                return
-            if document.text != before and self._documents.habits.reloads:
-                raise Moved
-            whole = fit(text, document.text)
-            if document.text == before:
-                target: str | None = whole
-            else:
-                target = merge3(before, document.text, fit(text, before))
-            if target is None:
-                raise FileProblem(
-                    "changed",
-                    Path(document.path or uri),
-                    "The user has just begun to edit the same lines. Read the file again",
-                )
-            clean = document.text == before
-            try:
-                await self._buffers.edit(document, target, label)
-            except Moved:
-                continue
-            document = self._documents.get(uri)
-            if document is not None:
-                as_it_is = clean and alike(self._documents, document, target)
-                document.mark_clean(document.text if as_it_is else whole)
-            return
-
     def _if_still(self, path: Path, expected: Said) -> Said:
         now: Said
         if isinstance(expected, Snapshot):
@@ -487,34 +400,3 @@ class Files:
         if not same:
             raise FileProblem("changed", path, "The file has just changed")
         return now
-
-    def _lock(self, path: Path) -> asyncio.Lock:
-        key = path_key(str(path))
-        lock = self._locks.get(key)
-        if lock is None:
-            lock = self._locks[key] = asyncio.Lock()
-        return lock
-
-
-def _take_back(path: Path, before: Said, stamp: Stamp) -> None:
-    try:
-        if isinstance(before, Missing):
-            disk.remove(path, stamp)
-        else:
-            # With the time of then: an editor that had not noticed may go on to save.
-            then = None if before.stamp is None else before.stamp.changed_ns
-            disk.write(path, before.data, stamp, changed_ns=then)
-    except Moved:
-        log.info("%s has been written by somebody else meanwhile and stays as it is", path)
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """Do what may wait for the disk, and see it through even when nobody waits for it."""
-    future = asyncio.get_running_loop().run_in_executor(None, work)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        await asyncio.wait({future})
-        if not future.cancelled() and future.exception() is not None:
-            log.warning("a write that was called off failed: %s", future.exception())
-        raise
