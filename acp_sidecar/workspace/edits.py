@@ -253,13 +253,17 @@ class _Watch:
         self._text = text
         self._shown = asyncio.Event()
         self._moved = asyncio.Event()
+        document = documents.get(uri)
+        self._said = None if document is None else document.text
         self._look()
 
     def happened(self, document: Document) -> None:
         if document is self._documents.get(self._uri):
             self.steps.append(document.text)
             self._look()
-            self._moved.set()
+            if document.text != self._said:
+                # The word of a saving is no change.
+                self._moved.set()
 
     def _look(self) -> None:
         document = self._documents.get(self._uri)

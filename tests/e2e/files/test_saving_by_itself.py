@@ -80,6 +80,26 @@ async def test_what_is_saved_and_written_over_before_we_hear_of_it_is_the_user_s
     await only_the_first_line_is_the_agent_s(editor, uri, BEFORE + " a b")
 
 
+async def test_the_word_of_a_saving_does_not_end_the_wait_for_the_file_to_be_loaded(
+    idle_editor: Editor, puppet: Puppet, path: Path
+) -> None:
+    """An edit instead would leave the document unsaved, older than its file."""
+    editor = idle_editor
+    (uri,) = editor.documents
+    editor.type(uri, 2, 5, " a")
+    path.write_text(BEFORE + " a")
+    assert text(await puppet.read(path)) == BEFORE + " a"
+    params = {"sessionId": puppet.session, "path": str(path), "content": AFTER + " a"}
+    request = puppet.request("fs/write_text_file", params)
+    await editor.eventually(lambda: _says(path, AFTER + " a"))
+    tell_of_saving(editor, uri)
+    await editor.state()
+    editor.reload(uri, path)
+    assert done(await puppet.result(request))
+    assert editor.all(EDIT) == []
+    await only_the_first_line_is_the_agent_s(editor, uri, BEFORE + " a")
+
+
 async def test_a_write_comes_about_while_the_user_types_fast(
     idle_editor: Editor, puppet: Puppet, path: Path
 ) -> None:
