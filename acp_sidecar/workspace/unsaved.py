@@ -306,7 +306,11 @@ class Unsaved:
 
     def _look_for_load(self, document: Document, path: Path) -> None:
         stamp = disk.stamp(path)
-        if stamp is None or self._stamps.get(document) == stamp:
+        if stamp is None:
+            return
+        # What was looked at already, the editor may still come to show.
+        is_new = self._stamps.get(document) != stamp
+        if not is_new and not (document.dirty and self._was_on_disk(document)):
             return
         self._stamps[document] = stamp
         try:
@@ -317,6 +321,8 @@ class Unsaved:
             return
         if alike(self._documents, document, now.text):
             self._loaded_anew(document, now, stamp)
+        elif not is_new:
+            return
         elif self._was_loaded(document, now.text):
             text, bom = document.text.removeprefix(BOM), document.text.startswith(BOM)
             self._loaded_anew(document, FileText(text, "disk", bom), stamp, beyond=stamp)
@@ -339,10 +345,15 @@ class Unsaved:
         before = document.saved_text
         if document in self._unsaved or before is None:
             return False
-        if _digest(document.text) in self._on_disk_since.get(document, ()):
+        if self._was_on_disk(document):
             return True
         text = fit(document.text.removeprefix(BOM), on_disk)
         return merge3(fit(before.removeprefix(BOM), on_disk), text, on_disk) == on_disk
+
+    def _was_on_disk(self, document: Document) -> bool:
+        """Whether its file was seen to say what it says, since the two last agreed."""
+        since = self._on_disk_since.get(document)
+        return since is not None and _digest(document.text) in since
 
     def _saved(self, document: Document) -> None:
         self._loads.pop(document, None)

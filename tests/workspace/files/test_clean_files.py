@@ -62,6 +62,25 @@ async def test_F05_a_clean_file_says_what_is_on_disk(hand: Hand, tmp_path: Path)
     assert await files.read(path) == "d\n"
 
 
+async def test_F05_what_is_loaded_late_is_saved_like_anything_else(
+    hand: Hand, tmp_path: Path
+) -> None:
+    """A file changes while something is typed that is taken back; then the editor loads it."""
+    path = say(tmp_path / "a.txt", "a\n")
+    files = hand.files()
+    buffer = hand.open(path)
+    hand.type(buffer, "a", "x")
+    say(path, "c\n")
+    hand.replace(buffer, 0, 1, "")
+    assert await files.read(path) == "c\n"
+    hand.reload(buffer)
+    hand.type(buffer, "c", "d")
+    # It is saved, and at once somebody writes there, before the word of the saving comes.
+    say(path, "e\n")
+    hand.documents.save(buffer.uri)
+    assert await files.read(path) == "e\n"
+
+
 async def test_F05_typed_and_taken_back_is_clean(hand: Hand, tmp_path: Path) -> None:
     path = say(tmp_path / "a.txt", "a\n")
     files = hand.files()
