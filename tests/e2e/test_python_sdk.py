@@ -313,6 +313,7 @@ async def test_sessions_are_listed_page_by_page_resumed_and_forked(
                 "cwd": str(ws),
                 "title": "Session sdk-1",
                 "updatedAt": "2026-11-29T12:00:00Z",
+                "deletable": False,
             }
         ],
         "nextCursor": "1",
