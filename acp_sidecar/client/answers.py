@@ -14,14 +14,22 @@ from acp_sidecar.tasks import Tasks
 class Answers(Tasks):
     """What an agent waits for. Each request gets an answer, whatever becomes of its task."""
 
-    def give(self, work: Coroutine[Any, Any, object], request: IncomingRequest) -> None:
-        """Answer ``request`` by ``work``, which ends where the agent cancels the request."""
+    def give(
+        self,
+        work: Coroutine[Any, Any, object],
+        request: IncomingRequest,
+        *,
+        cancellable: bool = True,
+    ) -> None:
+        """Answer ``request`` by ``work``, which ends where the agent cancels the request; where it
+        is not ``cancellable``, with the session only."""
         task = self.start(
             work,
             name=f"answer to {request.method}",
             failed=lambda error: _failed(request, error),
         )
-        request.on_cancel(lambda: _cancel(task))
+        if cancellable:
+            request.on_cancel(lambda: _cancel(task))
         task.add_done_callback(lambda done: _cancelled(request, done))
 
 

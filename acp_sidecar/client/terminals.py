@@ -38,12 +38,12 @@ from acp_sidecar.agents.secrets import without_secrets
 from acp_sidecar.client.jobs import Jobs
 from acp_sidecar.client.permissions import CONSENT
 from acp_sidecar.client.visible import visible
-from acp_sidecar.tasks import Tasks
 from acp_sidecar.workspace.roots import PathRefused, walk
 
 if TYPE_CHECKING:
     from acp_sidecar.agents.connection import IncomingRequest
     from acp_sidecar.client.agents import Agent
+    from acp_sidecar.client.answers import Answers
     from acp_sidecar.client.books import Books
     from acp_sidecar.client.ports import Editor
     from acp_sidecar.client.saving import Saving
@@ -79,7 +79,7 @@ class Running(Protocol):
     def editor(self) -> Editor: ...
 
     @property
-    def answers(self) -> Tasks: ...
+    def answers(self) -> Answers: ...
 
     @property
     def takes_writes(self) -> bool:
@@ -366,7 +366,7 @@ class Terminals:
         if entry.job.gone:
             request.result(answer)
         else:
-            self._session.answers.start(end(), name=f"answer to {request.method}")
+            self._session.answers.give(end(), request, cancellable=False)
 
 
 def _status(exit_: CommandExit) -> JsonObject:

@@ -104,6 +104,25 @@ async def test_C05_no_command_outlives_its_session(
     await until(lambda: gone(*pids))
 
 
+@pytest.mark.parametrize("method", ["kill", "release"])
+async def test_C05_an_end_that_takes_its_time_is_answered_also_when_the_session_is_closed(
+    editor: Editor, puppet: Puppet, method: str
+) -> None:
+    terminal_id = await create(puppet, f"trap '' TERM HUP; {GRANDCHILD}")
+    pid = int(await written(puppet, terminal_id))
+    named = {"sessionId": puppet.session, "terminalId": terminal_id}
+    asked = puppet.request(f"terminal/{method}", named)
+    # What comes after it is answered, so it has arrived.
+    assert "error" in await puppet.call("terminal/output", terminalId="none")
+    assert not gone(pid)
+    session_id = (await editor.state())["sessionId"]
+    # The agent goes on, for another one.
+    await editor.execute("acp.session.new")
+    await editor.execute("acp.session.close", sessionId=session_id)
+    assert (await puppet.result(asked))["error"]["code"] == -32800
+    await until(lambda: gone(pid))
+
+
 async def test_C06_an_exit_is_told_though_a_grandchild_holds_the_terminal(puppet: Puppet) -> None:
     terminal_id = await create(puppet, "sh", "-c", "sleep 300 & echo $!; exit 3")
     asked = [
