@@ -10,6 +10,7 @@ may begin with; the mark and the way lines end belong to the file and survive a 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -63,7 +64,12 @@ _ATTEMPTS: Final = 20
 about: who types does that ten times a second, and an editor takes an edit for its very last text
 only."""
 
+_FEW: Final = 4
+_PATIENCE_SECONDS: Final = 5.0
+"""After which it is given up after a few: each may wait for the editor's answer."""
 _MOMENT: Final = 0.01
+_WHOLE_SECONDS: Final = 0.2
+"""How long at most is waited for an editor to fill a file that it has emptied."""
 
 
 class Files:
@@ -118,7 +124,8 @@ class Files:
 
     async def _whole(self, path: Path) -> None:
         """Wait for what an editor may be in the middle of saving."""
-        while self.half_written(path):  # noqa: ASYNC110 - nobody tells of its end
+        end = time.monotonic() + _WHOLE_SECONDS
+        while self.half_written(path) and time.monotonic() < end:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(_MOMENT)
 
     def is_open(self, path: Path) -> bool:
@@ -273,7 +280,10 @@ class Files:
         """
         check(path, content)
         async with self._locks.at(path):
-            for _ in range(_ATTEMPTS):
+            end = time.monotonic() + _PATIENCE_SECONDS
+            for attempt in range(_ATTEMPTS):
+                if attempt >= _FEW and time.monotonic() > end:
+                    break
                 await self._whole(path)
                 now = self.peek(path)
                 last = self._unsaved.last_sighting
