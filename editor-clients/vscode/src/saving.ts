@@ -26,13 +26,11 @@ export function saveForAgents(sidecar: Sidecar): void {
     if (files.get('autoSave') !== 'afterDelay') {
       return;
     }
-    // One that it was once refused to save VS Code does not save by itself any more.
+    // One that it was once refused to save VS Code does not save by itself any more. It is not asked
+    // whether it is dirty: after a saving that was typed into, extensions are told that it is not.
     const again = () => {
       waiting.delete(uri);
-      const document = documentOf(uri);
-      if (document?.isDirty) {
-        void document.save();
-      }
+      void documentOf(uri)?.save();
     };
     clearTimeout(waiting.get(uri));
     waiting.set(uri, setTimeout(again, files.get('autoSaveDelay', 1000) + LATER));
