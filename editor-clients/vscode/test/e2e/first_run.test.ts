@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 
 import { scenario, until } from './harness/index.ts';
+import { press } from './harness/mouse.ts';
 import { PYTHON } from './harness/places.ts';
 
 /** The PATH of somebody who has a Python, and no sidecar in it. */
@@ -69,7 +70,12 @@ scenario(
   'who has not installed the default agent is told how, and gets no other in its place',
   { settings: { 'acp.defaultAgent': 'claude' }, env: { PATH } },
   async (window) => {
-    await window.chat.prompt('who are you?');
+    const { chat, page } = window;
+    await chat.open();
+    await press(chat.field);
+    await page.keyboard.type('who are you?');
+    // It is refused at once, and then what was typed is there again.
+    await press(chat.button('Send'));
     const said = await window.notifications.shown(/claude is not there/);
     assert.match(said, /npm install -g @agentclientprotocol\/claude-agent-acp/);
     assert.deepEqual(window.server.processes('acp_sidecar demo-agent'), []);
