@@ -97,10 +97,17 @@ export class Editors {
   /** Clicks into a file and puts the cursor: `end` of the file, or of a line, counted from 1. */
   async place(name: string, where: 'end' | number = 'end'): Promise<void> {
     const editor = this.of(name);
-    const { width, height } = (await editor.boundingBox()) ?? { width: 0, height: 0 };
     await restMouse(this.#page);
-    // Far from what can be clicked: lenses, numbers of lines, bars to scroll with.
-    await editor.click({ position: { x: width * 0.7, y: height * 0.45 } });
+    // A column that opens meanwhile makes it narrower: it is measured again.
+    await until(`${name} is clicked`, async () => {
+      const { width, height } = (await editor.boundingBox()) ?? { width: 0, height: 0 };
+      // Far from what can be clicked: lenses, numbers of lines, bars to scroll with.
+      const position = { x: width * 0.7, y: height * 0.45 };
+      return editor.click({ position, timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+    });
     if (where === 'end') {
       await this.#page.keyboard.press('Control+End');
       return;
