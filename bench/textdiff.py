@@ -134,16 +134,11 @@ def _others(folder: Path) -> Iterator[str]:
     yield f"hunks of the 100,000 lines: {_seconds(lambda: hunks(old, new)) * 1e3:.1f} ms"
     ours = "typed\n" + old
     yield f"merge with a typed line:    {_seconds(lambda: merge3(old, ours, new)) * 1e3:.1f} ms"
-    documents = Documents()
-    documents.open("file:///a", "text", 1, old)
-
-    def type_all_over() -> None:
-        for number in range(2000):
-            position = Position(number * 47 % 100_000, 4)
-            change = TextChange(Range(position, position), "x")
-            documents.change("file:///a", number + 2, [change])
-
-    yield f"a change in the mirror:     {_seconds(type_all_over) / 2000 * 1e6:.1f} µs"
+    long, short = (_a_change(text) for text in (old, _scattered(100, 1)[0]))
+    yield (
+        f"a change in the mirror:     {long * 1e6:.1f} µs in 100,000 lines, "
+        f"{short * 1e6:.1f} µs in 100  × {long / short:.2f}"
+    )
     path = folder / "written"
     state = disk.write(path, b"", None)
     times = []
@@ -153,6 +148,21 @@ def _others(folder: Path) -> Iterator[str]:
         state = disk.write(path, data, state)
         times.append(cpu() - started)
     yield f"an atomic, synced write:    {statistics.median(times) * 1e3:.2f} ms"
+
+
+def _a_change(text: str) -> float:
+    """Seconds for a change of a document that says ``text``, as when somebody types."""
+    documents = Documents()
+    documents.open("file:///a", "text", 1, text)
+    lines = text.count("\n")
+
+    def type_all_over() -> None:
+        for number in range(2000):
+            position = Position(number * 47 % lines, 4)
+            change = TextChange(Range(position, position), "x")
+            documents.change("file:///a", number + 2, [change])
+
+    return _seconds(type_all_over) / 2000
 
 
 def main() -> None:

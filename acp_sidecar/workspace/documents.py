@@ -32,8 +32,9 @@ log = logging.getLogger(__name__)
 
 Happening: TypeAlias = Literal["open", "change", "save", "close"]
 _PAST_KEPT: Final = 64
+"""Changes of a document that are remembered since it and its file last agreed."""
 _PAST_SIZE: Final = 4_000_000
-"""Characters of the texts that are remembered of a document."""
+"""Characters that they may have taken away."""
 EVERY_HAPPENING: Final[frozenset[Happening]] = frozenset({"open", "change", "save", "close"})
 
 
@@ -75,6 +76,21 @@ _HABITS: Final[Mapping[str, Habits]] = {
 }
 
 
+@frozen
+class _Taken:
+    """What one content change has taken away, and how many lines stand there instead."""
+
+    first: int
+    lines: list[str]
+    instead: int
+    end: str
+    """The line end that the editor counted at the end of the text until then."""
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.lines))
+
+
 @define(eq=False)
 class Document:
     """One open document.
@@ -96,7 +112,9 @@ class Document:
     """What :attr:`saved_text` was before that."""
     closed: bool = False
     rule: LineRule = "lsp"
-    _past: deque[str] = field(factory=lambda: deque(maxlen=_PAST_KEPT))
+    _past: deque[list[_Taken]] = field(factory=deque)
+    """By message, oldest first."""
+    _past_size: int = 0
     _lines: list[str] = field(factory=list)
     _end: str = ""
     """The line end that the editor counts at the end of the text and that is not there."""
@@ -133,7 +151,13 @@ class Document:
     def past(self) -> Sequence[str]:
         """What it has said since it and its file last agreed, oldest first, as far as that is
         remembered; not what it says now."""
-        return self._past
+        lines, end, said = list(self._lines), self._end, deque[str]()
+        for message in reversed(self._past):
+            for taken in reversed(message):
+                lines[taken.first : taken.first + taken.instead] = taken.lines
+                end = taken.end
+            said.appendleft("".join(lines).removesuffix(end))
+        return said
 
     @property
     def uncertain(self) -> bool:
@@ -144,13 +168,14 @@ class Document:
     def mark_clean(self, text: str | None = None) -> None:
         """Document and file agree on ``text``; without it, on what the document says."""
         self.saved_text = self.text if text is None else text
-        self._dirty = None
+        self._dirty = False if text is None else None
 
     def mark_saved(self, text: str) -> None:
         """The user has saved it when it said ``text``, and has typed on since."""
-        if text in self._past:
-            while self._past.popleft() != text:
-                pass
+        past = self.past
+        if text in past:
+            for _ in range(past.index(text) + 1):
+                self._forget_oldest()
         self.last_saved = text
         self.mark_clean(text)
 
@@ -161,19 +186,28 @@ class Document:
         self._dirty = None
 
     def remember(self) -> None:
-        """It is about to change."""
-        if not self.dirty:
+        """It is about to change: what is taken away until the next call is kept for
+        :attr:`past`."""
+        if self._dirty is False:
             self._past.clear()
+            self._past_size = 0
             return
-        self._past.append(self.text)
-        while len(self._past) > 1 and sum(map(len, self._past)) > _PAST_SIZE:
-            self._past.popleft()
+        self._past.append([])
+        while len(self._past) > _PAST_KEPT or (
+            self._past_size > _PAST_SIZE and len(self._past) > 2
+        ):
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        self._past_size -= sum(taken.size for taken in self._past.popleft())
 
     def replace(self, text: str, rule: LineRule, end: str = "") -> None:
         """Take in a whole text. ``end`` is the line end that the editor counts after it."""
+        lines = split_lines(text + end, rule)
+        self._take_away(_Taken(0, self._lines, len(lines), self._end))
         self.rule = rule
         self._end = end
-        self._lines = split_lines(text + end, rule)
+        self._lines = lines
         self._text, self._dirty = text, None
 
     def splice(self, range_: Range, text: str, encoding: Encoding) -> None:
@@ -193,8 +227,15 @@ class Document:
             # Without a terminator of its own it runs into the next line.
             middle += self._slice(last + 1, 0, None)
             last += 1
-        self._lines[first : last + 1] = split_lines(middle, self.rule)
+        lines = split_lines(middle, self.rule)
+        self._take_away(_Taken(first, self._lines[first : last + 1], len(lines), self._end))
+        self._lines[first : last + 1] = lines
         self._text = self._dirty = None
+
+    def _take_away(self, taken: _Taken) -> None:
+        if self._past:
+            self._past[-1].append(taken)
+            self._past_size += taken.size
 
     def _slice(self, line: int, start: int, end: int | None) -> str:
         return self._lines[line][start:end] if line < len(self._lines) else ""
@@ -252,8 +293,9 @@ class Documents:
         self._forget(key)
         path = uri_to_path(uri)
         real = _real(path)
-        document = Document(uri, language_id, version, path, real, saved_text=text)
+        document = Document(uri, language_id, version, path, real, saved_text=None)
         self._take(document, text)
+        document.mark_clean()
         self._by_key[key] = document
         if real is not None:
             self._by_real.setdefault(path_key(str(real)), []).append(document)
