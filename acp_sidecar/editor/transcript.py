@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_sidecar.client.ports import stop_text
 from acp_sidecar.session.change import (
     Change,
     CommandsChanged,
@@ -119,6 +120,7 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "cwd": state.cwd,
             "status": state.status,
             "stopReason": state.turns.stop_reason,
+            "stopText": stop_text(state.turns.stop_reason),
             "queue": session.queue(),
             "title": state.info.title,
             "usage": usage(state),

@@ -19,6 +19,7 @@ _TOP: Mapping[str, tuple[type, ...]] = {
     "title": (str, NULL),
     "status": (str,),
     "stopReason": (str, NULL),
+    "stopText": (str, NULL),
     "order": (list,),
     "messages": (list,),
     "toolCalls": (list,),

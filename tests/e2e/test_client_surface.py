@@ -90,6 +90,26 @@ async def test_the_status_block_says_which_session_it_is_of_and_its_commands(
     assert snapshot["sessions"][0]["blocks"][-1] == block
 
 
+async def test_how_a_turn_ended_is_told_in_words(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any]
+) -> None:
+    await idle_editor.initialize(ws, settings=settings, can=capabilities(transcript=True))
+    await idle_editor.execute("acp.session.new")
+
+    async def told(reason: str) -> Any:
+        _, turn = idle_editor.start("acp.session.prompt", text="go")
+        puppet.end_turn(await puppet.prompted(), reason)
+        await turn
+        blocks = [one for params in idle_editor.all("acp/transcript") for one in params["blocks"]]
+        status = next(one for one in reversed(blocks) if one["kind"] == "status")
+        state = await idle_editor.state()
+        assert status["stopText"] == state["stopText"]
+        return status["stopText"]
+
+    assert await told("refusal") == "The agent refused to go on"
+    assert await told("end_turn") is None
+
+
 # --- the agents there are -----------------------------------------------------------------
 
 

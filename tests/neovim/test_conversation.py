@@ -37,6 +37,29 @@ def test_an_empty_neovim_gives_its_window_and_gets_it_back(
     assert editor.name(mine) == str(workspace / "one.txt")
 
 
+def test_how_a_turn_ended_is_shown_once_where_it_did_not_just_end(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    def turn(text: str, stop_text: str | None) -> None:
+        for status, said in (("running", None), ("idle", stop_text), ("idle", stop_text)):
+            block = {"id": "status", "kind": "status", "status": status, "stopText": said}
+            blocks = [block] if status == "idle" else [block, message("user", text, text)]
+            sidecar.notify("acp/transcript", {"sessionId": session, "blocks": blocks})
+
+    turn("One", "The agent refused to go on")
+    turn("Two", None)
+    turn("Three", "Cancelled")
+    wait_until(lambda: any("Cancelled" in line for line in transcript(editor)))
+    shown = [line.strip() for line in transcript(editor) if line.strip() not in ("", "❯ You")]
+    assert [line.lstrip("! ·•") for line in shown] == [
+        "One",
+        "The agent refused to go on",
+        "Two",
+        "Three",
+        "Cancelled",
+    ]
+
+
 def test_blocks_are_drawn_in_order_and_redrawn_in_place(
     editor: Editor, sidecar: FakeSidecar, session: str, workspace: Path
 ) -> None:

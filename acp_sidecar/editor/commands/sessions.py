@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from acp_sidecar.client.ports import Restoring, SessionView
+from acp_sidecar.client.ports import Restoring, SessionView, stop_text
 from acp_sidecar.editor.arguments import (
     Argument,
     absolute_path,
@@ -117,7 +117,8 @@ async def _state(on: Operations, argument: Argument) -> Json:
     on.follow.refresh(session)
     session.state.changes = on.review.changes(session)
     session.state.queue = session.queue()
-    return snapshot(session.state)
+    state = snapshot(session.state)
+    return {**state, "stopText": stop_text(state["stopReason"])}
 
 
 async def _set_mode(on: Operations, argument: Argument) -> Json:

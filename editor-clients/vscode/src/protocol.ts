@@ -214,6 +214,8 @@ export interface StatusBlock {
   cwd?: string;
   status: SessionStatus;
   stopReason: string | null;
+  /** What to say of how the turn ended, safe to show; null where it just ended. */
+  stopText: string | null;
   queue: QueuedPrompt[];
   title: string | null;
   usage: Usage | null;

@@ -36,7 +36,11 @@ function news(before: ChatState, state: ChatState): string[] {
     const other = session.sessionId === state.active ? '' : ` in “${session.title ?? ''}”`;
     return session.status === 'dead'
       ? [`${name} is gone${other}`]
-      : [`${name} ${session.stopReason === 'cancelled' ? 'was stopped' : 'has finished'}${other}`];
+      : [
+          session.stopText === null
+            ? `${name} has finished${other}`
+            : `${name}${other}: ${session.stopText}`,
+        ];
   });
   return [...asked, ...ended];
 }

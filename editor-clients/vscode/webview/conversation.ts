@@ -28,6 +28,12 @@ export const GONE = 'row:gone';
 export const STOP = 'row:stop:';
 const ASKED = 'row:asked:';
 
+/** How a turn ended: the agent's word, and what the sidecar says of it. */
+interface Stop {
+  reason: string;
+  text: string;
+}
+
 /** One session's conversation as it is known: what to draw, in which order. */
 export class Conversation {
   readonly blocks = new Map<string, EntryBlock>();
@@ -36,8 +42,8 @@ export class Conversation {
   /** Where it was left. */
   position: Position | null = null;
   readonly #terminals = new Map<string, Terminal>();
-  /** Why turns ended, where they did not just end. */
-  readonly #stops = new Map<number, string>();
+  /** How turns ended, where they did not just end. */
+  readonly #stops = new Map<number, Stop>();
   #keys: string[] | null = null;
   #status: SessionStatus | null = null;
   #turn = 0;
@@ -110,17 +116,17 @@ export class Conversation {
     if (session === null || this.blocks.size === 0) {
       return;
     }
-    const { status, stopReason } = session;
-    if (status === 'idle' && this.#status !== 'idle' && stopReason && stopReason !== 'end_turn') {
-      this.#stops.set(this.#turn, stopReason);
+    const { status, stopReason, stopText } = session;
+    if (status === 'idle' && this.#status !== 'idle' && stopText !== null) {
+      this.#stops.set(this.#turn, { reason: stopReason ?? '', text: stopText });
       this.#keys = null;
     }
     this.#status = status;
   }
 
   /** What ended the turn that a row stands for. */
-  stop(key: string): string {
-    return this.#stops.get(Number(key.slice(STOP.length))) ?? '';
+  stop(key: string): Stop {
+    return this.#stops.get(Number(key.slice(STOP.length))) ?? { reason: '', text: '' };
   }
 
   #order(): string[] {

@@ -1,11 +1,11 @@
 import type { ChatState, FromChat, SessionView, ToChat } from '../src/chat/messages.ts';
 import type { EntryBlock } from '../src/protocol.ts';
 import type { BlockContext } from './blocks/context.ts';
-import { ending, endingText, gone, undrawable, working } from './blocks/ending.ts';
+import { ending, gone, undrawable, working } from './blocks/ending.ts';
 import { beginning, messageText } from './blocks/message.ts';
 import { blockText } from './blocks/text.ts';
 import { likelyHeight, viewOf } from './blocks/view.ts';
-import { Conversation, GONE, STOP, waitingBlocks, WORKING } from './conversation.ts';
+import { Conversation, GONE, waitingBlocks, WORKING } from './conversation.ts';
 import { element, icon } from './element.ts';
 import { Find } from './find.ts';
 import { List, type Row } from './list.ts';
@@ -248,8 +248,8 @@ export class Transcript {
     if (key === GONE) {
       return [gone(agent), `${agent} has ended`];
     }
-    const reason = key.startsWith(STOP) ? this.#conversation().stop(key) : '';
-    return [ending(reason), endingText(reason)];
+    const { reason, text } = this.#conversation().stop(key);
+    return [ending(reason, text), text];
   }
 
   #context(key: string): BlockContext {
@@ -356,7 +356,7 @@ export class Transcript {
     const last = [...this.#conversation().blocks.values()].findLast(
       (it) => it.kind === 'message' && it.role === 'agent',
     );
-    if (last?.kind === 'message' && session.stopReason === 'end_turn') {
+    if (last?.kind === 'message' && session.stopReason !== null && session.stopText === null) {
       this.#announce(`${session.agent}: ${beginning(messageText(last), 400)}`);
     }
   }

@@ -360,11 +360,21 @@ end
 
 -- What the sidecar tells.
 
+---@param session acp.Session
+---@return boolean
+local function in_turn(session)
+  return session.status == 'running' or session.status == 'requires_action'
+end
+
 ---@type lsp.Handler
 function M.on_transcript(_, params)
   local session = known(params.sessionId)
+  local stop_text
   for _, block in ipairs(params.blocks or {}) do
     if block.kind == 'status' then
+      if block.status == 'idle' and in_turn(session) then
+        stop_text = block.stopText
+      end
       session.status = block.status
       session.queue = #(block.queue or {})
       session.waiting = block.queue or {}
@@ -383,6 +393,9 @@ function M.on_transcript(_, params)
     end
   end
   require('acp.transcript').update(session.id, params.blocks or {})
+  if stop_text then
+    require('acp.transcript').note(session.id, stop_text)
+  end
   event.emit('Transcript', { sessionId = session.id })
   vim.cmd.redrawstatus({ bang = true })
 end

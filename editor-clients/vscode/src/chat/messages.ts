@@ -29,6 +29,8 @@ export interface SessionView {
   title: string | null;
   status: SessionStatus;
   stopReason: string | null;
+  /** What the sidecar says of how the turn ended; null where it just ended. */
+  stopText: string | null;
   queue: QueuedPrompt[];
   usage: Usage | null;
   modes: Modes | null;

@@ -42,6 +42,7 @@ function sessionView(session: Session): SessionView {
     status: statusOf(session),
     asleep: session.asleep && { problem: session.asleep.problem },
     stopReason: status?.stopReason ?? null,
+    stopText: status?.stopText ?? null,
     queue: status?.queue ?? [],
     usage: status?.usage ?? null,
     modes: status?.modes ?? null,

@@ -42,6 +42,7 @@ const STATUS: StatusBlock = {
   kind: 'status',
   status: 'running',
   stopReason: null,
+  stopText: null,
   queue: [{ turnId: 't', text: 'later' }],
   title: null,
   usage: null,

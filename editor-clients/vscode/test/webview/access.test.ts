@@ -114,14 +114,10 @@ test('the end of a turn, and what came of it, is told', async () => {
   assert.equal(await chat.page.locator('.working').count(), 0);
   await chat.state({ status: 'running', stopReason: null });
   await chat.blocks([message('v', 'Again', 'user', { turn: 2 })]);
-  await chat.state({ status: 'idle', stopReason: 'max_tokens' });
+  await chat.state({ status: 'idle', stopReason: 'max_tokens', stopText: 'It spoke too much' });
   await chat.settled();
   await chat.blocks([message('w', 'And again', 'user', { turn: 3 })]);
   const rows = await chat.page.locator('article').allInnerTexts();
-  assert.deepEqual(rows.slice(-3), [
-    'Again',
-    'The agent stopped: its limit of tokens is reached',
-    'And again',
-  ]);
+  assert.deepEqual(rows.slice(-3), ['Again', 'It spoke too much', 'And again']);
   await chat.page.close();
 });

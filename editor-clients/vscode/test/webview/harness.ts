@@ -189,6 +189,7 @@ export const SESSION: SessionView = {
   title: null,
   status: 'idle',
   stopReason: null,
+  stopText: null,
   queue: [],
   usage: null,
   modes: null,

@@ -173,6 +173,7 @@ const SESSION = {
   title: null,
   status: 'idle' as const,
   stopReason: null,
+  stopText: null,
   queue: [],
   usage: null,
   modes: null,
@@ -250,6 +251,9 @@ test('the end of a turn elsewhere and a new question are told to who cannot see 
   await chat.state({}, { sessions: [SESSION, { ...other, status: 'running' }] });
   await chat.state({}, { sessions: [SESSION, other] });
   assert.equal(await told.textContent(), 'demo has finished in “Tests”');
+  await chat.state({}, { sessions: [SESSION, { ...other, status: 'running' }] });
+  await chat.state({}, { sessions: [SESSION, { ...other, stopText: 'It gave up' }] });
+  assert.equal(await told.textContent(), 'demo in “Tests”: It gave up');
   const questions = [question('q', { sessionId: 't', title: 'Run the tests' })];
   await chat.state({}, { sessions: [SESSION, other], questions });
   assert.equal(await told.textContent(), 'demo wants to run: make test (in “Tests”)');

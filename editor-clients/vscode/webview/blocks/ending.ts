@@ -1,29 +1,12 @@
 import { element, icon } from '../element.ts';
 import { visible } from '../visible.ts';
 
-const REASONS: Record<string, string> = {
-  cancelled: 'Cancelled',
-  max_tokens: 'The agent stopped: its limit of tokens is reached',
-  max_turn_requests: 'The agent stopped: its limit of requests in a turn is reached',
-  refusal: 'The agent refused to go on',
-};
-
-/** What ended a turn, unless it just ended. */
-export function endingText(stopReason: string): string {
-  return REASONS[stopReason] ?? `The turn ended: ${visible(stopReason)}`;
-}
-
 /** A line across the conversation that says what ended a turn. */
-export function ending(stopReason: string): HTMLElement {
+export function ending(stopReason: string, stopText: string): HTMLElement {
   return element(
     'div',
     { class: 'separator' },
-    element(
-      'span',
-      {},
-      icon(stopReason === 'cancelled' ? 'circle-slash' : 'warning'),
-      endingText(stopReason),
-    ),
+    element('span', {}, icon(stopReason === 'cancelled' ? 'circle-slash' : 'warning'), stopText),
   );
 }
 
