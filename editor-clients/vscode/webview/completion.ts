@@ -18,16 +18,31 @@ export class CompletionList {
   readonly #field: HTMLTextAreaElement;
   readonly #send: (message: FromChat) => void;
   readonly #changed: () => void;
+  readonly #enter: () => void;
   #asked = 0;
-  /** The text the shown suggestions are for. */
+  /** The text that was asked for last. */
   #text = '';
   #items: Completion[] = [];
+  /** The text the shown suggestions are for. */
+  #shownFor = '';
   #at = 0;
+  /** What is to be taken once the suggestions for what was just typed are there. */
+  #wanted: { label: string | undefined; by: 'Enter' | 'Tab' | 'mouse' } | null = null;
 
-  constructor(field: HTMLTextAreaElement, send: (message: FromChat) => void, changed: () => void) {
+  /**
+   * @param changed a suggestion was taken
+   * @param enter Enter was pressed, and there turned out to be nothing to take
+   */
+  constructor(
+    field: HTMLTextAreaElement,
+    send: (message: FromChat) => void,
+    changed: () => void,
+    enter: () => void,
+  ) {
     this.#field = field;
     this.#send = send;
     this.#changed = changed;
+    this.#enter = enter;
     field.setAttribute('aria-autocomplete', 'list');
     field.setAttribute('aria-haspopup', 'listbox');
     field.setAttribute('aria-controls', 'completion');
@@ -40,6 +55,7 @@ export class CompletionList {
   /** Asks anew for what may follow. Answers to what was asked before are dropped. */
   ask(sessionId: string | null): void {
     this.#asked += 1;
+    this.#wanted = null;
     const typed = this.#typed();
     if (!completable(typed)) {
       this.close();
@@ -54,10 +70,16 @@ export class CompletionList {
     if (id !== this.#asked || this.#field.value !== this.#text) {
       return;
     }
+    const wanted = this.#wanted;
     const kept = this.open ? this.#items[this.#at]?.label : undefined;
+    this.#wanted = null;
     this.#items = items;
+    this.#shownFor = this.#text;
     if (items.length === 0) {
       this.close();
+      if (wanted?.by === 'Enter') {
+        this.#enter();
+      }
       return;
     }
     this.element.replaceChildren(...items.map((item, index) => this.#row(item, index)));
@@ -68,10 +90,15 @@ export class CompletionList {
         0,
       ),
     );
+    const at = items.findIndex((item) => item.label === wanted?.label);
+    if (wanted && (at >= 0 || wanted.by !== 'mouse')) {
+      this.#take(Math.max(at, 0), wanted.by);
+    }
   }
 
   close(): void {
     this.#asked += 1;
+    this.#wanted = null;
     this.#items = [];
     this.element.hidden = true;
     this.element.replaceChildren();
@@ -83,14 +110,19 @@ export class CompletionList {
     if (!this.open || event.isComposing) {
       return false;
     }
+    if (this.#wanted && event.key === 'Enter') {
+      // Nobody answers: the user does not wait for it.
+      this.close();
+      return false;
+    }
     const count = this.#items.length;
     const keys: Record<string, () => void> = {
       ArrowDown: () => this.#move((this.#at + 1) % count),
       ArrowUp: () => this.#move((this.#at + count - 1) % count),
       PageDown: () => this.#move(Math.min(this.#at + 8, count - 1)),
       PageUp: () => this.#move(Math.max(this.#at - 8, 0)),
-      Enter: () => this.#take(this.#at),
-      Tab: () => this.#take(this.#at),
+      Enter: () => this.#take(this.#at, 'Enter'),
+      Tab: () => this.#take(this.#at, 'Tab'),
       Escape: () => this.close(),
     };
     const act = event.shiftKey || event.ctrlKey || event.metaKey ? undefined : keys[event.key];
@@ -111,7 +143,10 @@ export class CompletionList {
         id: `completion-${index}`,
         'aria-selected': 'false',
         // The text field keeps the focus.
-        on: { pointerdown: (event) => event.preventDefault(), click: () => this.#take(index) },
+        on: {
+          pointerdown: (event) => event.preventDefault(),
+          click: () => this.#take(index, 'mouse'),
+        },
       },
       icon(ICONS[item.kind]),
       ...label(item),
@@ -132,8 +167,13 @@ export class CompletionList {
     }
   }
 
-  #take(index: number): void {
+  #take(index: number, by: 'Enter' | 'Tab' | 'mouse'): void {
     const item = this.#items[index];
+    if (this.#field.value !== this.#shownFor) {
+      // It says what to put in the place of what: of a text that is longer by now.
+      this.#wanted = { label: item?.label, by };
+      return;
+    }
     this.close();
     if (item) {
       const { text, cursor } = completed(this.#typed(), item);

@@ -1,5 +1,6 @@
 import { element } from './element.ts';
 import { Heights } from './heights.ts';
+import { afterPress } from './pressing.ts';
 
 /** What a list draws of a row. */
 export interface Row {
@@ -208,10 +209,12 @@ export class List {
   /** Lays out before the next frame. */
   schedule(): void {
     if (this.#frame === 0) {
-      this.#frame = requestAnimationFrame(() => {
-        this.#frame = 0;
-        this.layout();
-      });
+      this.#frame = requestAnimationFrame(() =>
+        afterPress(() => {
+          this.#frame = 0;
+          this.layout();
+        }),
+      );
     }
   }
 

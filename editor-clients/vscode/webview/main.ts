@@ -4,6 +4,7 @@ import { Announcer } from './announcing.ts';
 import { element, Part } from './element.ts';
 import { Empty, problem } from './empty.ts';
 import { Header } from './header.ts';
+import { afterPress } from './pressing.ts';
 import { Prompt } from './prompt.ts';
 import { Queue } from './queue.ts';
 import { Sent } from './sent.ts';
@@ -166,7 +167,9 @@ function send(message: FromChat): void {
 const root = document.getElementById('chat');
 if (root) {
   const chat = new Chat(root);
-  window.addEventListener('message', (event: MessageEvent<ToChat>) => chat.receive(event.data));
+  window.addEventListener('message', (event: MessageEvent<ToChat>) =>
+    afterPress(() => chat.receive(event.data)),
+  );
   window.addEventListener('focus', () => send({ type: 'focus', has: true }));
   window.addEventListener('blur', () => send({ type: 'focus', has: false }));
   send({ type: 'ready' });

@@ -56,10 +56,15 @@ export class Prompt {
       (text) => this.#note(text),
       () => this.#field.focus(),
     );
-    this.#completion = new CompletionList(this.#field, send, () => {
-      this.#edited();
-      this.#ask();
-    });
+    this.#completion = new CompletionList(
+      this.#field,
+      send,
+      () => {
+        this.#edited();
+        this.#ask();
+      },
+      () => this.submit(),
+    );
     this.#pickers = new Pickers(send, (agent) => {
       this.#agent = agent;
       this.#draw();
@@ -67,7 +72,10 @@ export class Prompt {
     this.#stop = iconButton('debug-stop', 'Cancel the turn', () => this.cancel(), {
       class: 'stop',
     });
-    this.#submit = iconButton('arrow-up', 'Send', () => this.submit(), { class: 'send' });
+    this.#submit = iconButton('arrow-up', 'Send', () => this.submit(), {
+      class: 'send',
+      title: 'Send (Enter)',
+    });
     const mention = iconButton('mention', 'Name a file', () => this.#mention());
     this.element = element(
       'section',
@@ -262,15 +270,19 @@ export class Prompt {
     const stop = view.starting ? 'Do not wait for the agent' : 'Cancel the turn';
     this.#stop.title = `${stop} (${mac() ? '⌘' : 'Ctrl+'}.)`;
     this.#stop.setAttribute('aria-label', stop);
-    const label = view.running ? 'Queue' : 'Send';
-    this.#submit.title = view.running
-      ? 'Queue: sent when the turn is over (Enter)'
-      : 'Send (Enter)';
-    this.#submit.setAttribute('aria-label', label);
-    this.#submit.replaceChildren(icon(view.running ? 'list-ordered' : 'arrow-up'));
+    this.#drawSubmit(view);
     const nothing = this.#field.value.trim() === '' && this.#images.all().length === 0;
     this.#submit.disabled = view.sidecar === 'none' || view.starting !== null || nothing;
     this.element.classList.toggle('running', busy);
+  }
+
+  #drawSubmit({ running }: PromptView): void {
+    const label = running ? 'Queue' : 'Send';
+    if (this.#submit.getAttribute('aria-label') !== label) {
+      this.#submit.title = running ? 'Queue: sent when the turn is over (Enter)' : 'Send (Enter)';
+      this.#submit.setAttribute('aria-label', label);
+      this.#submit.replaceChildren(icon(running ? 'list-ordered' : 'arrow-up'));
+    }
   }
 
   #edited(): void {

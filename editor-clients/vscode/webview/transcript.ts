@@ -9,6 +9,7 @@ import { Conversation, GONE, waitingBlocks, WORKING } from './conversation.ts';
 import { element, icon } from './element.ts';
 import { Find } from './find.ts';
 import { List, type Row } from './list.ts';
+import { afterPress } from './pressing.ts';
 import { steer } from './steering.ts';
 
 /** What the extension says that concerns the conversation alone. */
@@ -146,10 +147,12 @@ export class Transcript {
   /** At most once a frame, however fast an agent talks. */
   #schedule(): void {
     if (this.#frame === 0) {
-      this.#frame = requestAnimationFrame(() => {
-        this.#frame = 0;
-        this.#draw();
-      });
+      this.#frame = requestAnimationFrame(() =>
+        afterPress(() => {
+          this.#frame = 0;
+          this.#draw();
+        }),
+      );
     }
   }
 

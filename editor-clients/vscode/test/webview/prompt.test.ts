@@ -3,9 +3,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import type { Locator } from 'playwright-core';
+
 import type { FromChat } from '../../src/chat/messages.ts';
 import type { ConfigOption, EntryBlock } from '../../src/protocol.ts';
-import { type Chat, Chats, permission, question } from './harness.ts';
+import { type Chat, Chats, message, permission, question } from './harness.ts';
 
 const RESULTS = path.join(import.meta.dirname, '../../test-results');
 const PNG =
@@ -102,6 +104,61 @@ test('what could not be sent is put back in front of what is typed since', async
   assert.equal(await field(chat).evaluate((it) => it === document.activeElement), true);
   await field(chat).press('Enter');
   assert.deepEqual((await last(chat, 'prompt'))?.images, []);
+});
+
+test('what is taken of the suggestions just after a letter is what fits that letter', async () => {
+  const chat = await chats.open();
+  const command = (label: string, end: number) => ({
+    label,
+    text: `${label} `,
+    detail: null,
+    kind: 'command' as const,
+    start: 0,
+    end,
+  });
+  const answer = async (...items: ReturnType<typeof command>[]) =>
+    chat.receive({ type: 'completions', id: (await last(chat, 'complete'))?.id ?? 0, items });
+  await field(chat).pressSequentially('/r');
+  await answer(command('/run', 2), command('/read', 2));
+  await field(chat).pressSequentially('e');
+  await field(chat).press('Tab');
+  await answer(command('/read', 3), command('/refuse', 3));
+  assert.equal(await field(chat).inputValue(), '/read ');
+
+  await field(chat).fill('/refus');
+  await answer(command('/refuse', 6));
+  await field(chat).pressSequentially('ed');
+  await field(chat).press('Enter');
+  assert.equal((await chat.sent('prompt')).length, 0);
+  await answer();
+  assert.equal((await last(chat, 'prompt'))?.text, '/refused');
+  chat.assertQuiet();
+});
+
+test('a click is heard also where what is pressed is drawn anew meanwhile', async () => {
+  const chat = await chats.open();
+  const text = 'Look at [the file](a.py)';
+  await chat.blocks([message('m', text)]);
+  await field(chat).fill('and then');
+  const press = async (target: Locator, meanwhile: () => Promise<void>) => {
+    await target.hover();
+    await chat.page.mouse.down();
+    await meanwhile();
+    await chat.settled();
+    await chat.page.mouse.up();
+  };
+  await press(chat.page.getByRole('link', { name: 'the file' }), () =>
+    chat.blocks([message('m', `${text} and${' more'.repeat(400)}`)]),
+  );
+  assert.equal((await chat.sent('openPath')).length, 1);
+  await chat.page.getByText('and more more').first().waitFor();
+  await press(chat.page.getByRole('tab', { selected: true }), () => chat.state({ title: 'Other' }));
+  assert.equal((await chat.sent('selectSession')).length, 1);
+  await press(chat.page.getByRole('button', { name: 'Send' }), () =>
+    chat.state({ title: 'Another' }),
+  );
+  assert.equal((await last(chat, 'prompt'))?.text, 'and then');
+  chat.assertQuiet();
 });
 
 test('suggestions: late ones are dropped, arrows choose, Tab takes, Escape closes', async () => {
