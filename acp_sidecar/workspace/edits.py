@@ -25,6 +25,12 @@ from acp_sidecar.workspace.textdiff import edits, line_end, merge3, same_text
 
 log = logging.getLogger(__name__)
 
+ATTEMPTS: Final = 4
+"""So often an edit is worked out anew for somebody who types on."""
+_AT_ONCE: Final = 2
+"""Of them; the others wait for a pause in the typing."""
+_PAUSE_SECONDS: Final = 0.1
+_PAUSE_WITHIN_SECONDS: Final = 2.5
 _STEPS_KEPT: Final = 16
 _BUSY: Final = 3
 _RELOAD: Final = 10
@@ -108,6 +114,24 @@ class Buffers:
             if self._documents.habits.reloads:
                 return await watch.within(_RELOAD * self._settle, while_still=True)
             return await watch.within(self._settle)
+
+    async def pause(self, document: Document | None, attempt: int) -> None:
+        """Before the ``attempt``-th edit of a document, from 0: after a few that typing has
+        overtaken wait until the user pauses, at most 2.5 seconds."""
+        if document is None or attempt < _AT_ONCE:
+            return
+        changed = asyncio.Event()
+        unsubscribe = self._documents.subscribe(
+            lambda each: changed.set() if each is document else None, to=("change",)
+        )
+        try:
+            async with asyncio.timeout(_PAUSE_WITHIN_SECONDS):
+                while await _within(_PAUSE_SECONDS, changed):
+                    changed.clear()
+        except TimeoutError:
+            log.info("somebody types in %s without a pause", document.uri)
+        finally:
+            unsubscribe()
 
     async def edit(self, document: Document, text: str, label: str) -> str:
         """Have the editor turn a document into ``text``, and wait until it shows.
@@ -284,10 +308,16 @@ class _Watch:
         """Whether the document comes to say the text in this time; with ``while_still`` the
         wait ends with its first change, whatever that is."""
         awaited = self._moved if while_still and not self.has_shown else self._shown
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await awaited.wait()
+        await _within(seconds, awaited)
         return self.has_shown
+
+
+async def _within(seconds: float, awaited: asyncio.Event) -> bool:
+    """Whether something happens in this time."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await awaited.wait()
+    return awaited.is_set()
 
 
 def _has_lone_cr(text: str) -> bool:

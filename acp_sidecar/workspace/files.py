@@ -20,7 +20,7 @@ from attrs import evolve
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
-from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort
+from acp_sidecar.workspace.edits import ATTEMPTS, Buffers, DocumentEdit, EditorPort
 from acp_sidecar.workspace.filelocks import FileLocks
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.roots import Roots
@@ -59,14 +59,6 @@ __all__ = [
 DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
-_ATTEMPTS: Final = 20
-"""So often a change is worked out anew, since the file says something else before it comes
-about: who types does that ten times a second, and an editor takes an edit for its very last text
-only."""
-
-_FEW: Final = 4
-_PATIENCE_SECONDS: Final = 5.0
-"""After which it is given up after a few: each may wait for the editor's answer."""
 _MOMENT: Final = 0.01
 _WHOLE_SECONDS: Final = 0.2
 """How long at most is waited for an editor to fill a file that it has emptied."""
@@ -280,10 +272,8 @@ class Files:
         """
         check(path, content)
         async with self._locks.at(path):
-            end = time.monotonic() + _PATIENCE_SECONDS
-            for attempt in range(_ATTEMPTS):
-                if attempt >= _FEW and time.monotonic() > end:
-                    break
+            for attempt in range(ATTEMPTS):
+                await self._buffers.pause(self._documents.at(path), attempt)
                 await self._whole(path)
                 now = self.peek(path)
                 last = self._unsaved.last_sighting

@@ -6,21 +6,18 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Stamp
 from acp_sidecar.workspace.documents import Documents
-from acp_sidecar.workspace.edits import Buffers, alike
+from acp_sidecar.workspace.edits import ATTEMPTS, Buffers, alike
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.textdiff import fit, merge3
 from acp_sidecar.workspace.texts import Missing, Said, decode, misread
 from acp_sidecar.workspace.unsaved import Unsaved
 
 log = logging.getLogger(__name__)
-
-_ATTEMPTS: Final = 20
-"""So often an edit is worked out anew for somebody who types on."""
 
 T = TypeVar("T")
 
@@ -81,7 +78,8 @@ class Storing:
         Raises :class:`Moved` where the user has begun to type in it and the editor would not
         save it any more, for it was not the one who changed the file."""
         await self._buffers.comes_to_say(uri, text)
-        for _ in range(_ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            await self._buffers.pause(self._documents.get(uri), attempt)
             document = self._documents.get(uri)
             if document is None:
                 return
