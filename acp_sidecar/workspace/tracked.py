@@ -294,12 +294,13 @@ class Tracked:
             return
         for number, step in enumerate(doubts.steps):
             later = doubts.steps[number + 1 :]
-            if not step.doubtful or (step.was_loaded() and not saved.typed_on):
+            still = step.stamp is not None and step.stamp == now
+            if not step.doubtful or (step.was_loaded() and not saved.typed_on and not still):
                 continue
             try:
                 if same(step.after.get(), saved.said):
                     self._go_again(entry, number, saved.said, later)
-                elif step.stamp is not None and step.stamp == now:
+                elif still:
                     self._go_again(entry, number, saved.said, (step, *later))
                 elif not later and step.settled is None:
                     self._go_again(entry, number, saved.said, ())
