@@ -30,9 +30,13 @@ _CHUNK: Final = 65536
 _WRITE_LIMIT: Final = 1 << 28
 _MUTE_SECONDS: Final = 0.5
 """How long an agent that has closed a pipe may take to exit."""
-_URGENT: Final = (0.08, 0.12, 0.08)
+_URGENT: Final = (0.08, 0.12)
 _QUIET_SECONDS: Final = 0.1
-_KILLED_SECONDS: Final = 0.1
+_KILLED_SECONDS: Final = 5.0
+"""What a process may take to be gone after SIGKILL: on a busy machine it waits for its turn. One
+that is left before is never reaped, and its number never given back."""
+_LAST_SECONDS: Final = 0.1
+"""The same where the loop ends and nothing can be awaited any more."""
 _DRAIN_CHECKS: Final = 10
 
 
@@ -72,7 +76,7 @@ class PosixProcess:
         self._reason: str | None = None
         self._ending = self._wanted = self._urgent = False
         self._strays: set[watchdog.Stray] = set()
-        self._patience: tuple[float, float, float] = (1.0, 1.0, 1.0)
+        self._patience: tuple[float, float] = (1.0, 1.0)
         self._stirred = asyncio.Event()
         self._closed = asyncio.Event()
         self._exit_fd = -1
@@ -121,15 +125,15 @@ class PosixProcess:
 
         Closes stdin, then SIGTERM, then SIGKILL.
 
-        :param patience: seconds to wait after each of the three
-        :param urgent: be done within 0.4 seconds whatever the agent does; may be asked for
-            while another stop is still being patient
+        :param patience: seconds to wait after each of the first two
+        :param urgent: come to SIGKILL within 0.2 seconds whatever the agent does; may be asked
+            for while another stop is still being patient
         """
         self._wanted = True
         if urgent:
             self._hurry()
         elif not self._ending:
-            self._patience = (patience, patience, patience)
+            self._patience = (patience, patience)
             self._ending = True
             self._stirred.set()
         await self._closed.wait()
@@ -245,7 +249,7 @@ class PosixProcess:
         if await self._patiently(1):
             return
         self.kill_now()
-        await self._patiently(2)
+        await self._wait(lambda: self._exited, _KILLED_SECONDS)
 
     def _drop_stdin(self) -> None:
         stdin = self._stdin
@@ -297,16 +301,16 @@ class PosixProcess:
         if self._reaped or watchdog.is_empty(self.pid, self._strays):
             return
         watchdog.ask_to_end(self.pid, self._strays)
-        if not await self._empty_within(1):
+        if not await self._empty_within(lambda: self._patience[1]):
             self.kill_now()
-            if not await self._empty_within(2):
+            if not await self._empty_within(lambda: _KILLED_SECONDS):
                 log.warning("processes of the group %d cannot be ended", self.pid)
 
-    async def _empty_within(self, stage: int) -> bool:
+    async def _empty_within(self, seconds: Callable[[], float]) -> bool:
         began = self._loop.time()
         pause = 0.005
         while not watchdog.is_empty(self.pid, self._strays):
-            if self._loop.time() - began > self._patience[stage]:
+            if self._loop.time() - began > seconds():
                 return False
             await asyncio.sleep(pause)
             pause = min(2 * pause, 0.04)
@@ -324,7 +328,7 @@ class PosixProcess:
         """Waits for the leader, just killed if not gone before, and gives its number back."""
         if self._reaped:
             return
-        if self._exit_fd >= 0 and not _is_readable(self._exit_fd, _KILLED_SECONDS):
+        if self._exit_fd >= 0 and not _is_readable(self._exit_fd, _LAST_SECONDS):
             log.warning("the process %d does not end", self.pid)
             return
         self._leash.release(self.pid)

@@ -41,7 +41,8 @@ _QUIET_SECONDS: Final = 0.1
 _DRAIN_CHECKS: Final = 10
 _PATIENCE: Final = 1.0
 _URGENT: Final = 0.1
-_KILLED_SECONDS: Final = 1.0
+_KILLED_SECONDS: Final = 5.0
+"""What a process may take to be gone after SIGKILL: on a busy machine it waits for its turn."""
 _LOOK_AGAIN: Final = 0.05
 
 
@@ -246,10 +247,11 @@ async def end_at_once(jobs: Collection[PosixJob]) -> None:
         job._hurried = True
     try:
         _signal_all(left, signal.SIGTERM, signal.SIGCONT)
-        await _reports(left)
+        await _reports(left, _URGENT)
     finally:
         _signal_all(left, signal.SIGKILL)
-    await _reports(left)
+    await _reports(left, _KILLED_SECONDS)
+    await _emptied(left)
     for job in left:
         job._let_go()
 
@@ -262,11 +264,19 @@ def _signal_all(jobs: Collection[PosixJob], *numbers: int) -> None:
     watchdog.signal_groups({job.pid: job._strays for job in jobs}, processes, *numbers)
 
 
-async def _reports(jobs: Collection[PosixJob]) -> None:
+async def _reports(jobs: Collection[PosixJob], seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_URGENT):
+        async with asyncio.timeout(seconds):
             for job in jobs:
                 await job._reported.wait()
+
+
+async def _emptied(jobs: Collection[PosixJob]) -> None:
+    groups = {job.pid: job._strays for job in jobs}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_KILLED_SECONDS):
+            while watchdog.are_left(groups, watchdog.census()):  # noqa: ASYNC110 - no event
+                await asyncio.sleep(_LOOK_AGAIN)
 
 
 def start(

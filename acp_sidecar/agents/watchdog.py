@@ -131,6 +131,17 @@ def is_empty(leader: int, also: set[Stray] | tuple[()] = ()) -> bool:
     return False
 
 
+def are_left(groups: dict[int, set[Stray]], processes: Census) -> bool:
+    """Whether anything living is left of any of these groups, in one look (Linux)."""
+    leaders = {str(leader).encode() for leader in groups}
+    also = {stray for found in groups.values() for stray in found}
+    return any(
+        fields[0] not in b"ZX"
+        and (not leaders.isdisjoint(fields[2:4]) or (pid, int(fields[19])) in also)
+        for pid, fields in processes.items()
+    )
+
+
 def signal_group(leader: int, *numbers: int, also: set[Stray] | tuple[()] = ()) -> None:
     """Sends signals to all of the group, to what else is in its session (Linux), to ``also``.
 

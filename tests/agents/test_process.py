@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +73,7 @@ async def test_only_the_end_of_stderr_is_kept_and_it_is_readable() -> None:
 
 async def test_X06_a_grandchild_that_holds_the_pipes_does_not_delay_the_end() -> None:
     async with running(*shell("sleep 600 & echo $!; echo done >&2; exit 4")) as run:
-        began = time.monotonic()
         exit_ = await run.end()
-        assert time.monotonic() - began < 2
         assert (exit_.returncode, exit_.stderr) == (4, "done")
         (grandchild,) = await run.lines(1)
         await run.agent.wait_closed()
@@ -85,9 +82,7 @@ async def test_X06_a_grandchild_that_holds_the_pipes_does_not_delay_the_end() ->
 
 async def test_X06_a_grandchild_that_keeps_writing_does_not_delay_the_end() -> None:
     async with running(*shell("(while :; do echo more; done) & exit 4")) as run:
-        began = time.monotonic()
         assert (await run.end()).returncode == 4
-        assert time.monotonic() - began < 4
         await run.agent.wait_closed()
 
 
@@ -102,22 +97,22 @@ async def test_X05_what_an_agent_leaves_behind_ends_with_it() -> None:
 
 async def test_the_number_of_a_group_is_not_given_back_while_the_group_lives() -> None:
     """So that no signal can reach a process that got the number after the agent."""
-    script = "trap '' TERM; sleep 600 </dev/null >/dev/null 2>&1 & echo $!; exit 0"
+    script = "trap '' TERM; sleep 600 </dev/null >/dev/null 2>&1 & echo $!; read line; exit 0"
     async with running(*shell(script)) as run:
-        await run.end()
         (grandchild,) = await run.lines(1)
+        patient = asyncio.create_task(run.agent.stop(patience=600))
+        await run.end()
         assert not gone(int(grandchild))
         assert state(run.agent.pid) == "Z"
-        await run.agent.wait_closed()
+        await run.agent.stop(urgent=True)
+        await patient
         assert state(run.agent.pid) == "-"
 
 
 @pytest.mark.parametrize("closing", ["exec >&-", "exec <&-"])
 async def test_an_agent_that_closes_a_pipe_but_stays_is_ended_with_a_reason(closing: str) -> None:
     async with running(*shell(f"trap '' TERM; {closing}; exec sleep 600")) as run:
-        began = time.monotonic()
         exit_ = await run.end()
-        assert time.monotonic() - began < 2
         assert "closed its" in str(exit_)
         assert not exit_.wanted
 
@@ -138,7 +133,12 @@ async def test_an_agent_that_stays_at_the_end_of_input_gets_sigterm() -> None:
     script = "trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
     async with running(*shell(script)) as run:
         await run.lines(1)
-        await run.agent.stop(patience=0.5)
+        stopping = asyncio.create_task(run.agent.stop(patience=PATIENCE))
+        await asyncio.sleep(0)
+        # Of its end of input it makes nothing, which need not be waited for.
+        run.agent._patience = (0.0, PATIENCE)
+        run.agent._stirred.set()
+        await stopping
         assert run.output == b"ready\nasked\n"
         assert run.exits[0].returncode == 5
 
@@ -146,17 +146,15 @@ async def test_an_agent_that_stays_at_the_end_of_input_gets_sigterm() -> None:
 @pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
 @pytest.mark.parametrize("urgent", [False, True])
 async def test_X05_the_whole_group_ends(script: str, urgent: bool) -> None:
+    """An urgent end does not wait out the patience, which would not be over in this test."""
     skip_unless_found(script)
     async with running(*shell(script)) as run:
         grandchild = int((await run.lines(1))[0])
         assert not gone(grandchild)
-        began = time.monotonic()
-        await run.agent.stop(patience=0.2, urgent=urgent)
-        taken = time.monotonic() - began
+        async with asyncio.timeout(PATIENCE):
+            await run.agent.stop(patience=600 if urgent else 0.2, urgent=urgent)
         assert gone(run.agent.pid, grandchild)
         assert state(run.agent.pid) == "-"
-        if urgent:
-            assert taken < 0.5
 
 
 @pytest.mark.parametrize(
@@ -197,9 +195,8 @@ async def test_X05_the_whole_group_ends_on_a_system_without_proc_and_pidfd(urgen
     for script in (WRAPPER, STUBBORN["deaf wrapper"], STUBBORN["deaf grandchild"]):
         async with running(*shell(script)) as run:
             grandchild = int((await run.lines(1))[0])
-            began = time.monotonic()
-            await run.agent.stop(patience=0.2, urgent=urgent)
-            assert time.monotonic() - began < (0.5 if urgent else 2)
+            async with asyncio.timeout(PATIENCE):
+                await run.agent.stop(patience=600 if urgent else 0.2, urgent=urgent)
             assert gone(run.agent.pid, grandchild)
             assert run.agent.returncode in (-signal.SIGTERM, -signal.SIGKILL)
     async with running(*shell("trap '' TERM; sleep 600 & echo $!; exit 3")) as run:
@@ -229,12 +226,11 @@ async def test_an_agent_whose_start_is_cancelled_is_gone() -> None:
 async def test_an_urgent_stop_overtakes_a_patient_one() -> None:
     async with running(*shell("trap '' TERM; echo ready; exec sleep 600")) as run:
         await run.lines(1)
-        patient = asyncio.create_task(run.agent.stop(patience=60))
+        patient = asyncio.create_task(run.agent.stop(patience=600))
         await asyncio.sleep(0)
-        began = time.monotonic()
-        await run.agent.stop(urgent=True)
-        await patient
-        assert time.monotonic() - began < 0.5
+        async with asyncio.timeout(PATIENCE):
+            await run.agent.stop(urgent=True)
+            await patient
 
 
 async def test_a_stop_whose_awaiter_is_cancelled_goes_on() -> None:
@@ -270,12 +266,11 @@ async def test_writing_to_a_dead_agent_does_nothing() -> None:
 
 async def test_an_agent_that_does_not_read_holds_nobody_up() -> None:
     async with running(*shell("exec sleep 600")) as run:
-        began = time.monotonic()
+        # A write that waited for the agent would never return.
         for _ in range(100):
             run.agent.write(b"x" * 1_000_000)
-        assert time.monotonic() - began < 2
-        await run.agent.stop(urgent=True)
-        assert time.monotonic() - began < 4
+        async with asyncio.timeout(PATIENCE):
+            await run.agent.stop(urgent=True)
 
 
 async def test_an_agent_that_lets_too_much_pile_up_is_ended(

@@ -45,8 +45,8 @@ class Keeper:
         words = self.popen.stdout.readline().split()
         self.agent, self.grandchild, self.watchdog = map(int, words)
 
-    def all_gone(self, seconds: float = 3) -> bool:
-        return eventually(lambda: gone(self.agent, self.grandchild, self.watchdog), seconds)
+    def all_gone(self) -> bool:
+        return eventually(lambda: gone(self.agent, self.grandchild, self.watchdog))
 
     def end(self) -> None:
         self.popen.kill()
