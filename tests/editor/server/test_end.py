@@ -7,30 +7,27 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_sidecar.editor import parent
-from tests.editor.client import Client, line_in, lines, serving
+from tests.editor.client import BOUND, Client, line_in, lines, serving
 
 # --- the end ---------------------------------------------------------------------------------
 
 
-async def test_shutdown_with_work_pending_is_answered_at_once(client: Client, notes: Path) -> None:
+async def test_shutdown_does_not_wait_for_work_that_never_ends(client: Client, notes: Path) -> None:
     pending = [client.request("acp/wait", {}) for _ in range(3)]
     pending.append(client.command("test.ask", {"method": "acp/permission"}))
     turn = client.command("test.turn")
     await client.incoming("acp/permission")
-    began = time.monotonic()
     shutdown = client.request("shutdown")
     answers: dict[Any, Any] = {}
     while shutdown not in answers:
         message = await client.read()
         answers[message["id"]] = message
-    assert time.monotonic() - began < 0.5
     assert answers[shutdown]["result"] is None
     assert answers[turn]["result"] == {"stopReason": "cancelled"}
     assert all("error" in answers[request] for request in pending)
@@ -50,10 +47,9 @@ async def test_after_shutdown_requests_are_invalid(client: Client) -> None:
 async def test_X09_the_server_stays_until_exit(client: Client, notes: Path) -> None:
     assert await client.call("shutdown") is None
     assert lines(notes)[-1] == "stopped"
-    # It is still there to answer, and not by chance: once more after a while.
-    for _ in range(2):
+    # All that shutdown had it do is done, and still it is there to answer.
+    for _ in range(20):
         assert "error" in await client.response(client.request("acp/echo", {}))
-        await asyncio.sleep(0.3)
     assert client.process.returncode is None
     client.notify("exit")
     assert await client.ended() == 0
@@ -91,7 +87,6 @@ async def test_X08_every_end_runs_the_same_clean_up(notes: Path, how: str) -> No
                 await line_in(notes, "turn")
             if "after shutdown" in how:
                 await client.call("shutdown")
-            began = time.monotonic()
             if how.startswith("exit with an id"):
                 client.request("exit")
             elif how.startswith("exit"):
@@ -105,7 +100,6 @@ async def test_X08_every_end_runs_the_same_clean_up(notes: Path, how: str) -> No
             else:
                 client.process.send_signal(signal.Signals[how.split()[0]])
             code = await client.ended()
-            took = time.monotonic() - began
         finally:
             editor.kill()
             editor.wait()
@@ -113,8 +107,6 @@ async def test_X08_every_end_runs_the_same_clean_up(notes: Path, how: str) -> No
     assert [line for line in lines(notes) if "stop" in line] == ["stopping", "stopped"]
     if "before initialize" not in how:
         assert "turn cancelled" in lines(notes)
-    # The clean-up itself takes 0.2 of it.
-    assert took < 0.7
     assert client.stderr == b""
 
 
@@ -124,37 +116,30 @@ def close_output(client: Client) -> None:
 
 
 async def test_X08_shutdown_exit_end_of_input_and_sigterm_in_a_row(notes: Path) -> None:
-    async with serving("basic.py", notes, "0.3") as client:
+    async with serving("basic.py", notes, "0.3", "SIGTERM") as client:
         await client.initialize()
-        began = time.monotonic()
+        # The signal comes in the middle of the clean-up, by the server's own hand.
         shutdown = client.request("shutdown")
         client.notify("exit")
         client.close_stdin()
-        await line_in(notes, "stopping")
-        await asyncio.sleep(0.1)
-        client.process.send_signal(signal.SIGTERM)
         answers = await client.rest()
         assert await client.ended() == 0
-        assert time.monotonic() - began < 0.8
     assert answers == [{"jsonrpc": "2.0", "id": shutdown, "result": None}]
     assert lines(notes)[-2:] == ["stopping", "stopped"]
 
 
 @pytest.mark.parametrize("how", ["shutdown", "SIGTERM", "end of input"])
 async def test_X08_a_clean_up_that_hangs_does_not_hold_up_the_end(notes: Path, how: str) -> None:
-    async with serving("basic.py", notes, "60") as client:
+    async with serving("basic.py", notes, "600") as client:
         await client.initialize()
-        began = time.monotonic()
         if how == "shutdown":
             assert await client.call("shutdown") is None
-            assert time.monotonic() - began < 0.6
             client.notify("exit")
         elif how == "SIGTERM":
             client.process.send_signal(signal.SIGTERM)
         else:
             client.close_stdin()
         await client.ended()
-        assert time.monotonic() - began < 0.9
     assert lines(notes)[-1] == "stopping"
     assert b"clean-up took too long" in client.stderr
 
@@ -166,34 +151,24 @@ async def test_X08_the_end_is_not_held_up_by_a_client_that_does_not_read(notes: 
             client.command("big", {"bytes": 100_000})
         client.request("shutdown")
         client.notify("exit")
-        began = time.monotonic()
         # Waiting for the process only: nobody reads.
-        async with asyncio.timeout(10):
-            while _alive(client.pid):
-                await asyncio.sleep(0.01)
-        assert time.monotonic() - began < 1.0
+        async with asyncio.timeout(BOUND):
+            await parent.wait_for_end(client.pid)
 
 
-def _alive(pid: int) -> bool:
-    status = Path(f"/proc/{pid}/status")
-    return status.exists() and "State:\tZ" not in status.read_text()
-
-
-async def test_G02_exit_with_unfinished_handlers_is_quick_and_quiet(
+async def test_G02_exit_waits_for_no_unfinished_handler_and_is_quiet(
     client: Client, notes: Path
 ) -> None:
     for _ in range(3):
-        client.command("test.sleep_in_thread", {"seconds": 7})
+        client.command("test.sleep_in_thread", {"seconds": 600})
     client.command("test.stubborn")
     client.command("test.ask", {"method": "acp/permission"})
     await client.incoming("acp/permission")
     await line_in(notes, "asleep")
-    began = time.monotonic()
     shutdown = client.request("shutdown")
     client.notify("exit")
     assert (await client.response(shutdown))["result"] is None
     assert await client.ended() == 0
-    assert time.monotonic() - began < 1.0
     assert len(client.stderr.splitlines()) < 10
 
 
@@ -233,9 +208,10 @@ async def test_a_process_id_that_is_not_known_here_is_not_watched(new: Client, n
     """An editor outside of our container: its id means nothing, its pipe does."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
+    assert await parent.wait_for_end(gone.pid) is False
     await new.initialize(processId=gone.pid)
-    await asyncio.sleep(0.5)
-    assert await new.call("acp/echo", {"a": 1}) == {"a": 1}
+    for _ in range(20):
+        assert await new.call("acp/echo", {"a": 1}) == {"a": 1}
 
 
 async def test_the_editors_death_is_seen_though_its_pipe_stays_open(notes: Path) -> None:

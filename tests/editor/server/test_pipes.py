@@ -21,7 +21,6 @@ async def test_G05_a_client_that_does_not_read_stops_nothing(notes: Path) -> Non
         response = await client.response(flood)
         assert response["result"]["congested"] is True
         assert response["result"]["waiting"] < 20_000
-        assert response["result"]["slowest"] < 0.5
         numbers = [m["params"]["number"] for m in client.seen if "method" in m]
         assert numbers == sorted(numbers)
         assert numbers[-1] == 999, "the latest of a key always arrives"

@@ -1,9 +1,15 @@
-"""A server with a bit of everything. Its argument is a file that it notes events in."""
+"""A server with a bit of everything. Its argument is a file that it notes events in.
+
+A second one says how many seconds its clean-up takes, a third which signal comes in the
+middle of that.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +24,7 @@ from acp_sidecar.editor.server import ClientError, ClientGone, CommandError, Sid
 
 notes = Path(sys.argv[1])
 stop_seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
+stop_signal = signal.Signals[sys.argv[3]] if len(sys.argv) > 3 else None
 server = SidecarServer("basic", "1.2.3")
 documents: dict[str, str] = {}
 log: list[Any] = []
@@ -30,6 +37,8 @@ def note(line: str) -> None:
 
 async def on_stop() -> None:
     note("stopping")
+    if stop_signal is not None:
+        os.kill(os.getpid(), stop_signal)
     await asyncio.sleep(stop_seconds)
     note("stopped")
 

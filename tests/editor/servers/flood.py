@@ -1,4 +1,4 @@
-"""Sends far more than its client reads, and beats on standard error while it does.
+"""Sends far more than its client reads.
 
 The commands: ``flood`` sends ``megabytes`` in notifications, droppable with ``key``.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,14 @@ server = SidecarServer()
 
 async def flood(argument: dict[str, Any]) -> dict[str, Any]:
     chunk = "x" * 10_000
-    slowest = 0.0
     for number in range(argument["megabytes"] * 100):
         server.notify_json(
             "acp/transcript", {"number": number, "text": chunk}, droppable=argument.get("key")
         )
-        before = time.monotonic()
         await asyncio.sleep(0)
-        slowest = max(slowest, time.monotonic() - before)
     waiting = server.protocol.outbox.waiting_bytes
     notes.write_text(f"flooded\nwaiting {waiting}\n")
-    return {"slowest": slowest, "waiting": waiting, "congested": server.congested}
+    return {"waiting": waiting, "congested": server.congested}
 
 
 async def flood_when_writable(argument: dict[str, Any]) -> int:
