@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
+from acp_sidecar.editor.outcome import joined
 from acp_sidecar.workspace.changes import Reviewed
 from acp_sidecar.workspace.ledger import NoSuchHunk
 from acp_sidecar.workspace.uris import path_to_uri, uri_key, uri_to_path
@@ -145,7 +146,7 @@ class Review:
         uri: str | None,
         hunk_id: str | None,
         edited: Edited | None = None,
-    ) -> dict[str, Any]:
+    ) -> Reviewed:
         """Keep or revert a hunk, the changes of one file, or all.
 
         ``edited``: what becomes of files that the agent made and the user has edited, which
@@ -199,7 +200,7 @@ class Review:
                 )
         return chosen, Reviewed(conflicts=tuple(stuck), problems=tuple(problems))
 
-    async def undo(self, session: SessionView) -> dict[str, Any]:
+    async def undo(self, session: SessionView) -> Reviewed:
         """Take the last keep or revert back; of proposals that are not decided yet first."""
         waiting_again = session.proposals.undo()
         if waiting_again:
@@ -244,7 +245,7 @@ class Review:
 
     async def restore(
         self, session: SessionView, checkpoint_id: str, edited: Edited | None = None
-    ) -> dict[str, Any]:
+    ) -> Reviewed:
         """Bring every file back to what it said at a checkpoint. ``edited`` as in :meth:`step`."""
         await session.find_unannounced()
         try:
@@ -269,7 +270,7 @@ class Review:
 
     async def _settled(
         self, session: SessionView, done: list[Reviewed], edited: Edited | None
-    ) -> dict[str, Any]:
+    ) -> Reviewed:
         files = tuple(file for one in done for file in one.edited)
         if not files or edited == "keep":
             return self._outcome(session, done)
@@ -287,19 +288,14 @@ class Review:
 
     def _outcome(
         self, session: SessionView, done: Sequence[Reviewed], unsaid: Collection[str] = ()
-    ) -> dict[str, Any]:
+    ) -> Reviewed:
         self.changed(session)
-        total = Reviewed(
-            tuple(id_ for one in done for id_ in one.kept),
-            tuple(id_ for one in done for id_ in one.reverted),
-            tuple(id_ for one in done for id_ in one.conflicts),
-            tuple(problem for one in done for problem in one.problems),
-        )
+        total = joined(done)
         told = [problem for problem in total.problems if problem not in unsaid]
         if told and not self._wanted:
             # Whoever pressed a code lens never sees what the command answers.
             self._warn("\n".join(told))
-        return {**total.to_json(), "problems": list(total.problems)}
+        return total
 
 
 def _no_checkpoint(checkpoint_id: str) -> CommandError:

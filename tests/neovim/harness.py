@@ -177,6 +177,14 @@ def running(pid: int) -> bool:
     return run.stdout.strip() not in ("", "Z") and not run.stdout.startswith("Z")
 
 
+DONE = {
+    **dict.fromkeys(("kept", "reverted", "conflicts", "problems", "undo"), ()),
+    "text": "Done, as the sidecar says.",
+    "partial": False,
+}
+"""What a keep, a revert or an undo answers."""
+
+
 class FakeSidecar:
     """Speaks LSP on a socket, answers from a table, sends what a test tells it to."""
 
@@ -211,6 +219,7 @@ class FakeSidecar:
                 "commands": [{"name": "read", "description": "read a file"}],
             },
             "acp.session.prompt": {"stopReason": "end_turn"},
+            **dict.fromkeys(("acp.review.keep", "acp.review.revert", "acp.review.undo"), DONE),
             "acp.permission.pending": [],
             "acp.elicitation.pending": [],
         }

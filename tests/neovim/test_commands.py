@@ -163,6 +163,18 @@ def test_commands_of_the_session(
     assert sidecar.commands(command) == [{"sessionId": "s1", **argument}]
 
 
+def test_what_came_of_a_step_is_told_in_the_sidecar_s_words(
+    editor: Editor, sidecar: FakeSidecar, session: str
+) -> None:
+    editor.command("Acp keep all")
+    wait_until(lambda: "acp: Done, as the sidecar says." in editor.messages())
+    partial = {**sidecar.results["acp.review.undo"], "text": "Half of it.", "partial": True}
+    sidecar.results["acp.review.undo"] = partial
+    editor.command("Acp undo 2")
+    wait_until(lambda: "acp: Half of it." in editor.messages())
+    assert sidecar.commands("acp.review.undo") == [{"targets": [{"sessionId": "s1"}] * 2}]
+
+
 def test_following_is_switched(editor: Editor, sidecar: FakeSidecar, session: str) -> None:
     sidecar.results["acp.follow.set"] = {"enabled": False}
     editor.command("Acp follow")

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from acp_sidecar.editor.arguments import Argument, flag, number, required_text, text
+from acp_sidecar.client.ports import Refused
+from acp_sidecar.editor.arguments import (
+    Argument,
+    flag,
+    number,
+    objects,
+    required_text,
+    session_id,
+    text,
+)
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.commands.operations import Handler, Json, Operations
+from acp_sidecar.editor.outcome import Done, outcome
+from acp_sidecar.workspace.changes import Reviewed
+from acp_sidecar.workspace.files import FileProblem
 
 if TYPE_CHECKING:
     from acp_sidecar.editor.review import Edited, Step
@@ -28,12 +40,29 @@ async def _review_list(on: Operations, argument: Argument) -> Json:
 
 
 def _review_step(step: Step) -> Handler:
-    async def run(on: Operations, argument: Argument) -> Json:
+    async def decide(on: Operations, argument: Argument) -> Sequence[Done]:
         session = on.session(argument)
         uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
-        return await on.review.step(session, step, uri, hunk_id, _edited(argument))
+        came = await on.review.step(session, step, uri, hunk_id, _edited(argument))
+        return [Done(session.state.session_id, came)]
+
+    async def run(on: Operations, argument: Argument) -> Json:
+        if argument.get("targets") is None:
+            return outcome(step, await decide(on, argument))
+        done: list[Done] = []
+        for target in objects(argument, "targets"):
+            done += await _or_problem(decide(on, target))
+        return outcome(step, done)
 
     return run
+
+
+async def _or_problem(work: Awaitable[Sequence[Done]]) -> Sequence[Done]:
+    """What cannot be done of several is a problem; the rest is done."""
+    try:
+        return await work
+    except (CommandError, Refused, FileProblem) as error:
+        return [Done("", Reviewed(problems=(str(error),)))]
 
 
 def _edited(argument: Argument) -> Edited | None:
@@ -47,8 +76,22 @@ def _edited(argument: Argument) -> Edited | None:
     raise CommandError("'edited' must be 'keep' or 'delete'; leave it out to ask.", INVALID_PARAMS)
 
 
+async def _undo(on: Operations, argument: Argument) -> Sequence[Done]:
+    session = on.session(argument)
+    return [Done(session.state.session_id, await on.review.undo(session))]
+
+
 async def _review_undo(on: Operations, argument: Argument) -> Json:
-    return await on.review.undo(on.session(argument))
+    if argument.get("targets") is None:
+        return outcome("undo", await _undo(on, argument))
+    done: list[Done] = []
+    stuck: set[str | None] = set()
+    for target in objects(argument, "targets"):
+        if (named := session_id(target)) not in stuck:
+            done += await _or_problem(_undo(on, target))
+            if not done[-1].did or done[-1].came.problems:
+                stuck.add(named)  # what was done before it has to wait for it
+    return outcome("undo", done)
 
 
 async def _review_next(on: Operations, argument: Argument) -> Json:
@@ -81,9 +124,10 @@ async def _checkpoint_list(on: Operations, argument: Argument) -> Json:
 
 async def _checkpoint_restore(on: Operations, argument: Argument) -> Json:
     session = on.session(argument)
-    return await on.review.restore(
+    came = await on.review.restore(
         session, required_text(argument, "checkpointId"), _edited(argument)
     )
+    return outcome("restore", [Done(session.state.session_id, came)])
 
 
 async def _checkpoint_preview(on: Operations, argument: Argument) -> Json:

@@ -339,6 +339,12 @@ export interface ReviewStep {
   reverted: string[];
   conflicts: string[];
   problems: string[];
+  /** All of it in words that are safe to show. */
+  text: string;
+  /** Whether something of what was asked for was not done. */
+  partial: boolean;
+  /** What takes it back: the `targets` of an `acp.review.undo`; empty where nothing was done. */
+  undo: { sessionId: string }[];
 }
 
 export interface Checkpoint {

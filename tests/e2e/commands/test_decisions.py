@@ -66,12 +66,9 @@ async def test_a_review_reverts_files_on_disk_and_in_the_editor(
     # The editor has the file open and has not read it again by itself.
     await client.until(lambda: client.buffers[uri] == GREETING)
     (hunk,) = created["hunks"]
-    assert await client.execute("acp.review.revert", hunkId=hunk["id"]) == {
-        "kept": [],
-        "reverted": [hunk["id"]],
-        "conflicts": [],
-        "problems": [],
-    }
+    done = await client.execute("acp.review.revert", hunkId=hunk["id"])
+    assert (done["kept"], done["reverted"]) == ([], [hunk["id"]])
+    assert (done["conflicts"], done["problems"]) == ([], [])
     assert not note.exists()
     await client.execute("acp.review.undo")
     assert note.exists()

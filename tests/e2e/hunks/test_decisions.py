@@ -15,7 +15,8 @@ from tests.e2e.hunks.table import EDITED, LINES, Table, can
 async def test_one_hunk_is_kept_another_reverted_and_both_taken_back(desk: Table) -> None:
     first, second = await desk.hunks()
     kept = await desk.editor.execute("acp.review.keep", hunkId=first["id"])
-    assert kept == {"kept": [first["id"]], "reverted": [], "conflicts": [], "problems": []}
+    assert (kept["kept"], kept["reverted"]) == ([first["id"]], [])
+    assert (kept["conflicts"], kept["problems"]) == ([], [])
     assert [hunk["id"] for hunk in await desk.hunks()] == [second["id"]]
     await desk.editor.execute("acp.review.revert", hunkId=second["id"])
     assert desk.path.read_text() == LINES.replace("two", "TWO")
@@ -24,6 +25,46 @@ async def test_one_hunk_is_kept_another_reverted_and_both_taken_back(desk: Table
     assert desk.path.read_text() == EDITED
     await desk.editor.execute("acp.review.undo")
     assert [hunk["id"] for hunk in await desk.hunks()] == [first["id"], second["id"]]
+
+
+async def test_several_targets_are_one_step_told_and_taken_back_as_one(desk: Table) -> None:
+    first, second = await desk.hunks()
+    other = desk.ws / "b.txt"
+    other.write_text(LINES)
+    await desk.editor.execute("acp.session.new")
+    sessions = [one["sessionId"] for one in await desk.editor.execute("acp.session.opened")]
+    _, turn = desk.editor.start("acp.session.prompt", sessionId=sessions[1], text="go")
+    prompt = await desk.puppet.prompted()
+    assert (await desk.puppet.write(other, EDITED)).get("result") == {}
+    desk.puppet.end_turn(prompt)
+    await turn
+    targets = [
+        {"sessionId": sessions[0], "hunkId": first["id"]},
+        {"sessionId": sessions[0], "hunkId": "nope"},
+        {"sessionId": sessions[0], "hunkId": second["id"]},
+        {"sessionId": sessions[1], "uri": path_to_uri(str(other))},
+    ]
+    done = await desk.editor.execute("acp.review.revert", targets=targets)
+    assert len(done["reverted"]) == 4
+    (problem,) = done["problems"]
+    assert done["partial"]
+    assert done["text"] == f"Reverted 4 changes. {problem}"
+    assert (desk.path.read_text(), other.read_text()) == (LINES, LINES)
+    back = await desk.editor.execute("acp.review.undo", targets=done["undo"])
+    assert (back["text"], back["partial"]) == ("Brought 4 changes back.", False)
+    assert (desk.path.read_text(), other.read_text()) == (EDITED, EDITED)
+    assert (await desk.editor.execute("acp.review.keep", targets=[]))["kept"] == []
+
+
+async def test_an_undo_goes_no_further_where_a_step_cannot_be_taken_back(desk: Table) -> None:
+    first, second = await desk.hunks()
+    (session,) = await desk.editor.execute("acp.session.opened")
+    here = {"sessionId": session["sessionId"]}
+    await desk.editor.execute("acp.review.keep", hunkId=first["id"])
+    await desk.editor.execute("acp.review.keep", hunkId=second["id"])
+    done = await desk.editor.execute("acp.review.undo", targets=[here] * 5)
+    assert (done["text"], done["undo"]) == ("2 changes wait again.", [])
+    assert len(await desk.hunks()) == 2
 
 
 async def test_a_hunk_is_reverted_in_a_dirty_buffer_and_the_user_s_text_stays(

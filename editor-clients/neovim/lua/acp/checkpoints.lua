@@ -66,7 +66,7 @@ local function confirm(of, point)
       kind = 'acp.restore',
     }, function(_, index)
       if index == 2 then
-        review.execute('acp.checkpoint.restore', { argument }, 'restore')
+        review.execute('acp.checkpoint.restore', { argument })
       end
     end)
   end)

@@ -8,74 +8,39 @@ local tell = require('acp.tell')
 
 local M = {}
 
----@alias acp.Step 'keep'|'revert'
----@alias acp.Outcome { kept: string[], reverted: string[], conflicts: string[], problems: string[] }
+---Steps that are taken back at once; nobody counts more.
+local MOST_UNDONE = 1000
 
----@param outcome acp.Outcome
----@param step acp.Step|'undo'|'restore'
-local function report(outcome, step)
-  local parts = {}
-  for _, name in ipairs({ 'kept', 'reverted', 'conflicts' }) do
-    local count = #outcome[name]
-    if count > 0 then
-      local undone = step == 'undo' and name ~= 'conflicts'
-      local word = name == 'conflicts' and count == 1 and 'conflict' or name
-      parts[#parts + 1] = ('%d %s'):format(count, undone and 'no longer ' .. word or word)
-    end
-  end
-  local is_whole = #outcome.conflicts == 0 and #outcome.problems == 0
-  local say = is_whole and tell.info or tell.warn
-  vim.list_extend(parts, outcome.problems)
-  say(#parts > 0 and table.concat(parts, ', ') or 'nothing to do')
-  event.emit('Reviewed', outcome)
-end
+---@alias acp.Step 'keep'|'revert'
+
+---@class acp.Outcome
+---@field kept string[]
+---@field reverted string[]
+---@field conflicts string[]
+---@field problems string[]
+---@field text string All of it in words.
+---@field partial boolean Whether something of what was asked for was not done.
+---@field undo { sessionId: string }[]
 
 ---@type string? The session of the last step, which is the one to undo in.
 local last_session
 
----@return acp.Outcome
-local function nothing()
-  return { kept = {}, reverted = {}, conflicts = {}, problems = {} }
-end
-
----@param command string
----@param argument table
----@param outcome acp.Outcome Grows by what came of it.
----@param callback fun(done: boolean) Whether anything came of it.
-local function run(command, argument, outcome, callback)
-  client.execute(command, argument, function(err, result)
-    if err then
-      outcome.problems[#outcome.problems + 1] = err
-      event.emit('Error', { message = err })
-    end
-    local done = false
-    for name, list in pairs(outcome) do
-      local more = result and result[name] or {}
-      vim.list_extend(list, more)
-      done = done or #more > 0
-    end
-    callback(done)
-  end)
-end
-
----Runs a command for several hunks, files or sessions, one after the other, and tells what
----came of all of them.
+---Runs a command for a hunk, a file, a session or several of them, and tells what came of it.
 ---@param command string
 ---@param arguments table[]
----@param step acp.Step|'restore'
-function M.execute(command, arguments, step)
-  local outcome = nothing()
-  local function go_on(index)
-    if index > #arguments then
-      report(outcome, step)
+function M.execute(command, arguments)
+  local argument = #arguments == 1 and arguments[1] or { targets = arguments }
+  last_session = arguments[#arguments].sessionId
+  client.execute(command, argument, function(err, outcome)
+    if err then
+      event.emit('Error', { message = err })
+      tell.error(err)
       return
     end
-    last_session = arguments[index].sessionId
-    run(command, arguments[index], outcome, function()
-      go_on(index + 1)
-    end)
-  end
-  go_on(1)
+    local say = outcome.partial and tell.warn or tell.info
+    say(outcome.text)
+    event.emit('Reviewed', outcome)
+  end)
 end
 
 ---The buffer's file, also where the buffer is a side of a comparison.
@@ -111,7 +76,7 @@ local function decide(step, sessions, uri)
   local arguments = vim.tbl_map(function(session)
     return { sessionId = session.id, uri = uri }
   end, sessions)
-  M.execute('acp.review.' .. step, arguments, step)
+  M.execute('acp.review.' .. step, arguments)
 end
 
 ---@param step acp.Step
@@ -175,7 +140,7 @@ function M.hunks(step, first, last)
   local arguments = vim.tbl_map(function(one)
     return { sessionId = one.session, hunkId = one.id }
   end, chosen)
-  M.execute('acp.review.' .. step, arguments, step)
+  M.execute('acp.review.' .. step, arguments)
 end
 
 ---@type acp.Step
@@ -203,17 +168,11 @@ function M.undo(count)
     tell.error('no session is open. :Acp new opens one')
     return
   end
-  local outcome = nothing()
-  local function go_on(left)
-    run('acp.review.undo', { sessionId = chosen.id }, outcome, function(done)
-      if done and left > 1 and #outcome.problems == 0 then
-        go_on(left - 1)
-      else
-        report(outcome, 'undo')
-      end
-    end)
+  local targets = {}
+  for index = 1, math.min(count, MOST_UNDONE) do
+    targets[index] = { sessionId = chosen.id }
   end
-  go_on(count)
+  M.execute('acp.review.undo', targets)
 end
 
 return M

@@ -16,10 +16,10 @@ import {
 } from 'vscode';
 
 import { isOnlyProposed, waitingIn } from './changes.ts';
+import { changes, files } from './counts.ts';
 import { pathOf } from './diffs.ts';
 import { badged } from './file_badges.ts';
 import { splitLines } from './markdown.ts';
-import { changes, files } from './outcome.ts';
 import type { Review } from './review.ts';
 import { oldLines, type ReviewTexts } from './texts.ts';
 import {

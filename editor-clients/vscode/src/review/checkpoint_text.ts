@@ -2,7 +2,7 @@
 
 import type { CheckpointPreview } from '../protocol.ts';
 import { shortened } from '../visible.ts';
-import { files } from './outcome.ts';
+import { files } from './counts.ts';
 
 /** Files that are named; of more there is a count. */
 const NAMED = 8;

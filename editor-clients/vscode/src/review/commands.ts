@@ -2,9 +2,9 @@ import { commands, type Disposable, Uri, window } from 'vscode';
 
 import { isDeleted, isOnlyProposed, waitingIn } from './changes.ts';
 import type { CheckpointNode, Checkpoints } from './checkpoints.ts';
+import { changes, files } from './counts.ts';
 import { openAllDiffs, openDiff } from './diffs.ts';
 import { activeFile, fileOf, type Hunks, showPlace } from './hunks.ts';
-import { changes, files } from './outcome.ts';
 import type { Review } from './review.ts';
 import type { Steps, Target } from './steps.ts';
 import type { Node } from './tree.ts';

@@ -5,8 +5,8 @@ import { commands, Uri, window, workspace } from 'vscode';
 import type { FileChange } from '../protocol.ts';
 import { visible, withoutLinks } from '../visible.ts';
 import { isDeleted, isOnlyProposed, type ReviewSession } from './changes.ts';
+import { files } from './counts.ts';
 import { BEFORE, PROPOSED, sideOf } from './documents.ts';
-import { files } from './outcome.ts';
 import type { ReviewedFile } from './review.ts';
 
 /** Files that are compared in one editor: VS Code reads all of them. */

@@ -1,11 +1,10 @@
 import { commands, type Disposable, ProgressLocation, window } from 'vscode';
 
-import { messageOf, showError } from '../failure.ts';
+import { showError } from '../failure.ts';
 import type { ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { withoutIcons, withoutLinks } from '../visible.ts';
-import { didSomething, joined, nothing, report, type Step } from './outcome.ts';
 
 /** What a keep or a revert is about: a hunk, a file, or all of a session. */
 export interface Target {
@@ -14,65 +13,56 @@ export interface Target {
   hunkId?: string;
 }
 
-const COMMANDS: Readonly<Record<string, Step>> = {
-  'acp.review.keep': 'keep',
-  'acp.review.revert': 'revert',
-  'acp.review.undo': 'undo',
-  'acp.checkpoint.restore': 'restore',
-};
+const KEEP = 'acp.review.keep';
+const REVERT = 'acp.review.revert';
+const UNDO = 'acp.review.undo';
+const RESTORE = 'acp.checkpoint.restore';
 
 /**
  * Keeps, reverts and undoes, and tells what came of it. What the user did at once is one step
- * to undo, of however many commands it was.
+ * to undo, of however many hunks it was.
  */
 export class Steps implements Disposable {
   readonly #sidecar: Sidecar;
   readonly #sessions: Sessions;
   readonly #subscriptions: Disposable[];
-  /** The session of each command of each step, the last step at the end. */
-  readonly #steps: string[][] = [];
+  /** What takes each step back, the last step at the end. */
+  readonly #undo: ReviewStep['undo'][] = [];
 
   constructor(sidecar: Sidecar, sessions: Sessions) {
     this.#sidecar = sidecar;
     this.#sessions = sessions;
     // Code lenses and code actions run the sidecar's commands by the language client.
-    const ran = sidecar.onDidRunCommand(({ command, argument, result }) => {
-      const step = COMMANDS[command];
-      if (step) {
-        const { sessionId } = (argument ?? {}) as { sessionId?: string };
-        this.#tell(step, result as ReviewStep, sessionId ? [sessionId] : []);
+    const ran = sidecar.onDidRunCommand(({ command, result }) => {
+      if ([KEEP, REVERT, UNDO, RESTORE].includes(command)) {
+        this.#tell(result as ReviewStep);
       }
     });
     // Another sidecar knows nothing of the steps of this one.
     const gone = sidecar.onDidChangeRunning(() => {
-      this.#steps.length = 0;
+      this.#undo.length = 0;
       void commands.executeCommand('setContext', 'acp.hasReviewed', false);
     });
     this.#subscriptions = [ran, gone];
   }
 
   async keep(targets: readonly Target[]): Promise<void> {
-    await this.#run('keep', 'acp.review.keep', targets);
+    await this.#run(KEEP, { targets });
   }
 
   async revert(targets: readonly Target[]): Promise<void> {
-    await this.#run('revert', 'acp.review.revert', targets);
+    await this.#run(REVERT, { targets });
   }
 
   async restore(sessionId: string, checkpointId: string): Promise<void> {
-    await this.#run('restore', 'acp.checkpoint.restore', [{ sessionId, checkpointId }]);
+    await this.#run(RESTORE, { sessionId, checkpointId });
   }
 
   /** Takes back what the user did last. */
   async undo(): Promise<void> {
-    const last = this.#steps.pop();
     const session = this.#sessions.active;
-    const sessions = last?.reverse() ?? (session ? [session.sessionId] : []);
-    await this.#run(
-      'undo',
-      'acp.review.undo',
-      sessions.map((sessionId) => ({ sessionId })),
-    );
+    const targets = this.#undo.pop() ?? (session ? [{ sessionId: session.sessionId }] : []);
+    await this.#run(UNDO, { targets });
   }
 
   dispose(): void {
@@ -81,38 +71,21 @@ export class Steps implements Disposable {
     }
   }
 
-  async #run(
-    step: Step,
-    command: string,
-    targets: readonly (Target | { sessionId: string; checkpointId: string })[],
-  ): Promise<void> {
-    let outcome = nothing();
-    const sessions: string[] = [];
-    const all = async () => {
-      for (const target of targets) {
-        let one: ReviewStep;
-        try {
-          one = await this.#sidecar.command<ReviewStep>(command, target);
-        } catch (error) {
-          one = { ...nothing(), problems: [messageOf(error)] };
-        }
-        outcome = joined(outcome, one);
-        if (didSomething(one)) {
-          sessions.push(target.sessionId);
-        }
-      }
-    };
-    await window.withProgress({ location: { viewId: 'acp.changes' } }, all);
-    this.#tell(step, outcome, sessions);
+  async #run(command: string, argument: object): Promise<void> {
+    const work = () => this.#sidecar.command<ReviewStep>(command, argument);
+    try {
+      this.#tell(await window.withProgress({ location: { viewId: 'acp.changes' } }, work));
+    } catch (error) {
+      void showError(error);
+    }
   }
 
-  #tell(step: Step, outcome: ReviewStep, sessions: string[]): void {
-    if (step !== 'undo' && didSomething(outcome) && sessions.length > 0) {
-      this.#steps.push(sessions);
+  #tell({ text, partial, undo }: ReviewStep): void {
+    if (undo.length > 0) {
+      this.#undo.push(undo);
       void commands.executeCommand('setContext', 'acp.hasReviewed', true);
     }
-    const { text, isPartial } = report(step, outcome);
-    if (isPartial) {
+    if (partial) {
       void window.showWarningMessage(withoutLinks(text));
     } else {
       window.setStatusBarMessage(`$(check) ${withoutIcons(withoutLinks(text))}`, 6000);

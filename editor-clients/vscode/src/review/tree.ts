@@ -12,7 +12,7 @@ import {
   type ReviewSession,
   waiting,
 } from './changes.ts';
-import { changes as changesOf } from './outcome.ts';
+import { changes as changesOf } from './counts.ts';
 
 /** Files that are listed at once; the others come by opening the row at the end. */
 export const PAGE = 500;

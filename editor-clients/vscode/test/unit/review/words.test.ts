@@ -6,7 +6,6 @@ import type { Place } from '../../../src/review/changes.ts';
 import { checkpointLabel, outlook } from '../../../src/review/checkpoint_text.ts';
 import { hover } from '../../../src/review/hover.ts';
 import { codeBlock, excerpt, splitLines, words } from '../../../src/review/markdown.ts';
-import { nothing, report } from '../../../src/review/outcome.ts';
 
 const PLACE: Place = {
   sessionId: 's',
@@ -66,23 +65,6 @@ test('lines end as in LSP', () => {
   assert.deepEqual(splitLines('a\r\nb\rc\nd'), ['a', 'b', 'c', 'd']);
   assert.deepEqual(splitLines('a\n'), ['a']);
   assert.deepEqual(splitLines(''), []);
-});
-
-test('what came of a step is told in a sentence', () => {
-  assert.deepEqual(report('keep', { ...nothing(), kept: ['a'] }), {
-    text: 'Kept 1 change.',
-    isPartial: false,
-  });
-  assert.equal(report('undo', { ...nothing(), kept: ['a', 'b'] }).text, '2 changes wait again.');
-  assert.equal(report('undo', { ...nothing(), reverted: ['a'] }).text, 'Brought 1 change back.');
-  assert.equal(report('undo', nothing()).text, 'There is nothing to undo.');
-});
-
-test('conflicts and problems are told as what was not done', () => {
-  const outcome = { ...nothing(), reverted: ['a'], conflicts: ['b'], problems: ['b.py: no room'] };
-  const { text, isPartial } = report('revert', outcome);
-  assert.equal(isPartial, true);
-  assert.match(text, /^Reverted 1 change\. .*it stays as it is\. b\.py: no room\.$/);
 });
 
 test('a checkpoint is called like the first line of its prompt', () => {
