@@ -21,6 +21,7 @@ from acp_sidecar.client.ledgers import Ledgers
 from acp_sidecar.client.live import LiveSession
 from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Refused, Restoring
+from acp_sidecar.client.unfinished import CutOffs
 
 _TITLE: Final = 80
 """Characters of the first prompt that stand for a title the agent did not give."""
@@ -34,21 +35,25 @@ class NotOffered(Refused):
 class Earlier:
     """Lists sessions and remembers them."""
 
-    def __init__(self, pool: Pool, index: SessionIndex, ledgers: Ledgers) -> None:
+    def __init__(
+        self, pool: Pool, index: SessionIndex, ledgers: Ledgers, cut_offs: CutOffs
+    ) -> None:
         self._pool = pool
         self._index = index
         self._ledgers = ledgers
+        self._cut_offs = cut_offs
         self._listed: dict[tuple[str, str], set[str]] = {}
         """What the pages that were asked for so far have shown."""
 
     async def list(self, agent: Agent, cwd: str, cursor: str | None) -> SessionPage:
         """One page of what the agent lists; after its last what is only remembered here. Of an
-        agent that restores none these are the sessions that have left something for review.
+        agent that restores none these are the sessions that have left something for review, or
+        were cut off.
 
         Raises :class:`NotOffered` for an agent that neither lists nor restores sessions, where
         there are none of those.
         """
-        remembered = self._remembered(agent, cwd)
+        remembered = await self._remembered(agent, cwd)
         if not agent.info.list_sessions and not restores(agent.info) and not remembered:
             raise lacking(agent, "sessionCapabilities.list")
         listed = self._listed.setdefault(agent.key, set())
@@ -64,11 +69,16 @@ class Earlier:
             rows += [_row(one) for one in remembered if one.agent_session_id not in listed]
         return evolve(page, sessions=tuple(rows))
 
-    def _remembered(self, agent: Agent, cwd: str) -> Sequence[KnownSession]:
+    async def _remembered(self, agent: Agent, cwd: str) -> Sequence[KnownSession]:
         known = self._index.of(agent.name, cwd)
         if restores(agent.info):
             return known
-        return [one for one in known if self._ledgers.waits(one.agent, one.cwd, one.kept_as)]
+        return [
+            one
+            for one in known
+            if self._ledgers.waits(one.agent, one.cwd, one.kept_as)
+            or await self._cut_offs.left((one.agent, one.agent_session_id))
+        ]
 
     def remember(self, session: LiveSession) -> None:
         """Note a session; called when it is opened and used.

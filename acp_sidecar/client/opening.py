@@ -16,7 +16,7 @@ from acp_sidecar.acp.decoding import DecodeError
 from acp_sidecar.acp.model import SessionOpened
 from acp_sidecar.agents.connection import AgentError, AgentGone
 from acp_sidecar.client.agents import Agent, AgentUnusable, LoginNeeded, explained
-from acp_sidecar.client.cutoff import CutOff, take_up
+from acp_sidecar.client.cutoff import take_up
 from acp_sidecar.client.earlier import Earlier, NotOffered, lacking, restores, way
 from acp_sidecar.client.live import LiveSession, OpenedWith
 from acp_sidecar.client.methods import Routes
@@ -27,7 +27,6 @@ from acp_sidecar.client.silence import tell_where_nothing_came
 from acp_sidecar.client.successor import go_on
 from acp_sidecar.client.tool_server import ToolServer
 from acp_sidecar.client.unfinished import CutOffs
-from acp_sidecar.client.visible import visible
 from acp_sidecar.workspace.roots import PathRefused, Roots
 
 if TYPE_CHECKING:
@@ -141,13 +140,12 @@ class Opening:
 
         Many agents keep nothing of a session before its first prompt. One that has had none
         and that the agent does not open is replaced by a new one: nothing is lost with it. So
-        is one that can never be opened again, and of which something waits for review: the
-        new one goes on from there.
+        is one that can never be opened again, and of which something waits for review, or was
+        typed and not sent: the new one goes on from there.
         """
         running, cwd = await self._pool.agent(agent, cwd, say)
         with self._pool.held(running):
             kept_as = self._earlier.kept_as(running, agent_session_id)
-            goes_on: str | None = None
             untouched = how != "fork" and self._earlier.is_untouched(running, agent_session_id)
             try:
                 return await self._restore(
@@ -166,20 +164,21 @@ class Opening:
                 is_unknown = isinstance(refused, SessionUnknown)
                 cut_off = await self._cut_offs.find((running.name, agent_session_id))
                 is_lost = is_unknown or not restores(running.info)
-                if is_lost and await self._left(running, cwd, kept_as):
-                    goes_on = kept_as
-                else:
-                    if is_unknown:
-                        self._earlier.forget(running, agent_session_id)
-                    if not untouched or cut_off is not None:
-                        raise
+                reviews = is_lost and await self._left(running, cwd, kept_as)
+                goes_on = reviews or (is_lost and cut_off is not None)
+                if is_unknown and not reviews:
+                    self._earlier.forget(running, agent_session_id)
+                if not goes_on and (not untouched or cut_off is not None):
+                    raise
                 logger.info("%s; a new one takes its place", refused)
-            session = await self._new(running, cwd, additional_directories, mcp_servers, goes_on)
+            session = await self._new(
+                running, cwd, additional_directories, mcp_servers, kept_as if reviews else None
+            )
             session.instead_of = agent_session_id
             if session.state.agent_session_id != agent_session_id:
                 self._earlier.forget(running, agent_session_id)
-            if goes_on is not None:
-                go_on(session, cut_off, untouched=untouched)
+            if goes_on:
+                go_on(session, cut_off, reviews=reviews, untouched=untouched)
                 self._cut_offs.forget((running.name, agent_session_id))
             return session
 
@@ -241,10 +240,8 @@ class Opening:
                 await open_session(running, method, params, agent_session_id, loaded)
                 if cut_off is not None and how == "load":
                     await stillness(session)
-            except BaseException as error:
+            except BaseException:
                 self._forget(session)
-                if isinstance(error, SessionUnknown) and cut_off is not None:
-                    raise _lost(error, cut_off) from error
                 raise
             session.untouched = untouched and cut_off is None
             self._earlier.remember(session)
@@ -367,15 +364,6 @@ async def stillness(session: LiveSession) -> None:
         await asyncio.sleep(_STILL_SECONDS)
         if session.heard == heard:
             return
-
-
-def _lost(error: SessionUnknown, cut_off: CutOff) -> SessionUnknown:
-    """The same error with what the user had typed in a session that is no more."""
-    typed = [visible(prompt.text) for prompt in cut_off.unsent if prompt.text]
-    if cut_off.running is not None and cut_off.sent and cut_off.running.text:
-        typed.insert(0, visible(cut_off.running.text))
-    listed = "\n\n".join(typed)
-    return SessionUnknown(f"{error}\nWhat you had typed there when it was cut off:\n{listed}")
 
 
 def roots_of(cwd: str, additional_directories: Sequence[str] = ()) -> Roots:

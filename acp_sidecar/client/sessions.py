@@ -20,7 +20,7 @@ from acp_sidecar.client.agents import Agent, AgentUnusable, unheard
 from acp_sidecar.client.completing import Completer
 from acp_sidecar.client.composing import Composer
 from acp_sidecar.client.cutoff import cut_off_now
-from acp_sidecar.client.earlier import Earlier, lacking, restores
+from acp_sidecar.client.earlier import Earlier, lacking
 from acp_sidecar.client.elicitation import Elicitations
 from acp_sidecar.client.index import SessionIndex
 from acp_sidecar.client.jobs import Jobs
@@ -102,9 +102,10 @@ class Sessions:
             self._needed,
         )
         self._logins = Logins(editor, self._pool)
-        self._earlier = Earlier(self._pool, index or SessionIndex(None), self._ledgers)
-        self._tools = ToolServer(editor, settings)
         self._cut_offs = CutOffs(unfinished, spawn)
+        index = index or SessionIndex(None)
+        self._earlier = Earlier(self._pool, index, self._ledgers, self._cut_offs)
+        self._tools = ToolServer(editor, settings)
         self._stopping = False
         self._opening = Opening(
             editor,
@@ -263,12 +264,12 @@ class Sessions:
         return session
 
     def _turn_moved(self, session: LiveSession) -> None:
-        """Note what runs and waits in a session, where it can be opened again.
+        """Note what runs and waits in a session.
 
         The end of the sidecar ends every turn, and that is no news: they are cut off.
         """
         name = session.state.agent_session_id
-        if name is not None and not self._stopping and restores(session.agent.info):
+        if name is not None and not self._stopping:
             self._cut_offs.note((session.agent_name, name), cut_off_now(session))
 
     # --- within a session -----------------------------------------------------------------

@@ -166,6 +166,13 @@ class CutOffs:
                 return None if alive else found
             await asyncio.sleep(_LOOK_SECONDS)
 
+    async def left(self, key: Key) -> bool:
+        """Whether a sidecar that is no more has left something of a session."""
+        if self._folder is None or key in self._kept:
+            return False
+        found, alive = await asyncio.to_thread(self._read, key)
+        return found is not None and not alive
+
     def _read(self, key: Key) -> tuple[CutOff | None, bool]:
         """In a thread. What there is, and whether the sidecar that wrote it lives elsewhere."""
         assert self._folder is not None

@@ -403,10 +403,17 @@ async def test_a_session_the_agent_has_lost_still_gives_the_words_back(
         _, opening = editor.start("acp.session.load", agentSessionId="S1")
         request = await puppet.incoming("session/load")
         puppet.send({"id": request["id"], "error": {"code": -32002, "message": "not found"}})
-        with pytest.raises(LspError, match="not found") as caught:
-            await opening
-        for words in ("Refactor the parser", "then  run", "and commit"):
-            assert words in str(caught.value)
+        opened = await opening
+        assert (opened["new"], opened["agentSessionId"]) == (True, "S2")
+        assert [prompt["text"] for prompt in opened["unsent"]] == [
+            "Refactor the parser",
+            "then  run\nthe tests",
+            "and commit",
+        ]
+        (message,) = editor.all("window/showMessage")[-1:]
+        assert "cannot open the session again" in message["message"]
+        assert "review" not in message["message"]
+        await nothing_on_disk(editor, tmp_path)
         await editor.close()
 
 
@@ -427,18 +434,42 @@ async def test_a_load_that_fails_keeps_it_for_the_next(
         await editor.close()
 
 
-async def test_a_new_session_and_one_the_agent_cannot_open_again_leave_nothing(
-    puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
+@pytest.mark.parametrize("gives_ids_anew", [True, False])
+async def test_an_agent_that_opens_no_session_again_loses_no_words_either(
+    gives_ids_anew: bool, puppet: Puppet, ws: Path, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     puppet.capabilities = {}
-    async with editing() as editor:
+    async with editing() as editor, editing() as meanwhile:
         await editor.initialize(ws, settings=settings)
         opened = await editor.execute("acp.session.new")
         assert "interrupted" not in opened
         await begin(editor, puppet, text="work")
         await editor.execute("acp.session.prompt", text="waits", wait=False)
+        await on_disk(editor, tmp_path, "waits")
+        with pytest.raises(LspError, match=r"lacks sessionCapabilities\.list"):
+            await editor.execute("acp.session.list")
+        await meanwhile.initialize(ws, settings=settings)
+        with pytest.raises(LspError, match=r"lacks sessionCapabilities\.list"):
+            await meanwhile.execute("acp.session.list")
+        await meanwhile.close()
         await killed(editor)
-    assert not files(tmp_path)
+    if gives_ids_anew:
+        puppet.sessions.clear()
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings)
+        listed = (await editor.execute("acp.session.list"))["sessions"]
+        assert [row["agentSessionId"] for row in listed] == ["S1"]
+        opened = await editor.execute("acp.session.load", agentSessionId="S1")
+        assert (opened["new"], opened["interrupted"]) == (True, True)
+        assert [prompt["text"] for prompt in opened["unsent"]] == ["work", "waits"]
+        assert any("The agent may not remember" in each for each in notices(await editor.state()))
+        await begin(editor, puppet, text="work")
+        await on_disk(editor, tmp_path)
+        await editor.execute("acp.session.close")
+        await nothing_on_disk(editor, tmp_path)
+        with pytest.raises(LspError, match=r"lacks sessionCapabilities\.list"):
+            await editor.execute("acp.session.list")
+        await editor.close()
 
 
 async def test_a_disk_that_takes_nothing_costs_the_memory_alone(
