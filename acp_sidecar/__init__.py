@@ -1,5 +1,3 @@
 """The Agent Client Protocol's client role, for any editor that speaks LSP."""
 
-from importlib.metadata import version
-
-__version__ = version("acp-sidecar")
+__version__ = "0.1.0"

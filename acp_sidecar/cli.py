@@ -7,9 +7,10 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
+
+from acp_sidecar import __version__
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -38,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="acp-sidecar",
         description="Hosts coding agents (Agent Client Protocol) for editors that speak LSP.",
     )
-    parser.add_argument("--version", action="version", version=version("acp-sidecar"))
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="run")
 
     serve = commands.add_parser("serve", help="the language server, on stdin and stdout")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from importlib.metadata import version
 from typing import Any, Final, cast
 
+from acp_sidecar import __version__
 from acp_sidecar.acp import jsonrpc
 from acp_sidecar.acp.model import Json
 from acp_sidecar.agents.connection import AgentError, AgentGone, Connection, IncomingRequest
@@ -108,7 +108,7 @@ async def _serve(socket: str, secret: str) -> int:
     sidecar.greeted = True
     server: Server[Any] = Server(
         "acp-sidecar",
-        version=version("acp-sidecar"),
+        version=__version__,
         instructions="The user's editor: its files with unsaved changes, and what they look at.",
         on_list_tools=_list_tools,
         on_call_tool=sidecar.call_tool,

@@ -15,7 +15,7 @@ import logging
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import define, field
@@ -245,9 +245,7 @@ def _lacking(agent: Agent) -> str | None:
         return "it does not take MCP servers that are a command (session.mcp.stdio)."
     if sys.platform == "win32":
         return "the setting mcpEditorTools is not available on Windows yet."
-    try:
-        version("mcp")
-    except PackageNotFoundError:
+    if find_spec("mcp") is None:
         return (
             "the setting mcpEditorTools needs the package mcp. Install it beside the sidecar: "
             "pip install 'acp-sidecar[mcp]'"

@@ -574,13 +574,7 @@ async def test_without_the_package_the_user_is_told_and_the_agent_gets_no_broken
 
 
 WITHOUT_MCP = """
-import importlib.metadata, sys
-version = importlib.metadata.version
-def without(name):
-    if name == "mcp":
-        raise importlib.metadata.PackageNotFoundError(name)
-    return version(name)
-importlib.metadata.version = without
+import sys
 sys.modules["mcp"] = sys.modules["mcp_types"] = None
 """
 
