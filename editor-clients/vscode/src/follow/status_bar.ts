@@ -150,7 +150,9 @@ export class StatusBar implements Disposable {
     const lines = [isPaused || !this.#enabled ? '' : 'Following the agent.', whereabouts(session)];
     this.#eye.tooltip = [...lines, advice].filter(Boolean).join('\n');
     this.#eye.accessibilityInformation = {
-      label: [words || 'Following the agent', where, advice].filter(Boolean).join(', '),
+      label: [words || 'Following the agent', where, where && notShown(follow), advice]
+        .filter(Boolean)
+        .join(', '),
       role: 'button',
     };
     this.#eye.show();
@@ -185,9 +187,13 @@ function whereabouts(session: Session | null): string {
   }
   const { path, line } = follow.location;
   const where = `${session.agent} is at ${path}${line === null ? '' : `, line ${line}`}.`;
-  const why =
-    follow.shown || follow.reason === null ? '' : (REASONS[follow.reason] ?? follow.reason);
-  return why && follow.reason !== 'paused' && follow.reason !== 'off'
-    ? `${where}\nNot shown: ${why}`
-    : where;
+  return [where, notShown(follow)].filter(Boolean).join('\n');
+}
+
+/** Why a place is not shown, where that is not said anyway. */
+function notShown(follow: FollowState | null): string {
+  const reason = follow === null || follow.shown ? null : follow.reason;
+  return reason === null || reason === 'paused' || reason === 'off'
+    ? ''
+    : `Not shown: ${REASONS[reason] ?? reason}`;
 }

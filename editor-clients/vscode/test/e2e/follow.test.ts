@@ -55,6 +55,14 @@ async function eyeSays(window: Workbench, words: string): Promise<void> {
   );
 }
 
+/** Waits until the agent is there, and VS Code has shown the place and is done with it. */
+async function followed(window: Workbench, place: string): Promise<void> {
+  await until(`${place} is shown`, async () => {
+    const label = (await eye(window).locator('[aria-label]').getAttribute('aria-label')) ?? '';
+    return label.includes(place) && !label.includes('Not shown');
+  });
+}
+
 /** The lines of a file behind which an agent's name stands, and what it says. */
 async function marks(window: Workbench, name: string): Promise<string> {
   const lines = window.page.locator(
@@ -146,10 +154,7 @@ scenario(
     await session(window);
     await window.command('Terminal: Create New Terminal');
     const terminal = page.locator('.terminal-wrapper.active .xterm-helper-textarea');
-    await terminal.waitFor({ state: 'attached' });
-    await until('the terminal has the focus', () =>
-      terminal.evaluate((it) => it === document.activeElement),
-    );
+    await window.terminalHasFocus();
     await press(window, 'F1', 'F2', 'F3');
     await page.keyboard.type('echo ', { delay: 20 });
     await page.keyboard.type('x'.repeat(150), { delay: 20 });
@@ -203,7 +208,7 @@ scenario(
       await editors.place('mine.py');
       await press(window, 'F1', 'F2', 'F3');
       await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
-      await eyeSays(window, 'two.py:200');
+      await followed(window, 'two.py:200');
       assert.ok(!(await eye(window).innerText()).includes('Paused'), 'reveals pause nothing');
       await does();
       await eyeSays(window, 'Paused');
@@ -213,6 +218,7 @@ scenario(
     await editors.place('mine.py');
     await press(window, 'F3');
     await marked(window, 'two.py', 'line_200 = 200 ● demo edits');
+    await followed(window, 'two.py:200');
     await window.openFile('one.py');
     assert.ok(
       !(await eye(window).innerText()).includes('Paused'),
