@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { scenario, until } from './harness/index.ts';
+import { press } from './harness/mouse.ts';
 import { PYTHON } from './harness/places.ts';
 
 const MINE = {
@@ -43,7 +44,7 @@ scenario(
 );
 
 scenario('what is said can be recorded', { files: { 'kept/a.txt': '' } }, async (window) => {
-  const { quickPick, server, page } = window;
+  const { quickPick, server } = window;
   const folder = join(server.folder, 'kept');
   await window.activated();
   await until('the sidecar runs', () => server.processes('acp_sidecar serve').length > 0);
@@ -55,14 +56,14 @@ scenario('what is said can be recorded', { files: { 'kept/a.txt': '' } }, async 
   await until('the folders are listed', listed);
   await quickPick.field.fill(`${folder}/`);
   await until('those in it are listed', async () => !(await listed()));
-  await page.keyboard.press('Enter');
+  await quickPick.accept();
   await window.statusBar('ACP Recording').waitFor();
   await until('there is a recording', () =>
     readdirSync(folder).some((name) => name.startsWith('editor-')),
   );
   await window.screenshot('recording');
 
-  await window.statusBar('ACP Recording').click();
+  await press(window.statusBar('ACP Recording'));
   await window.notifications.shown(/Recorded into/);
   await window.statusBar('ACP Recording').waitFor({ state: 'detached' });
   await until('the sidecar runs without recording', () => {
@@ -78,7 +79,7 @@ scenario('a Python that is none is told by its name', {}, async (window) => {
   await window.chat.frame.getByRole('heading', { name: /^What shall/ }).waitFor();
   server.configure({ 'acp.pythonPath': '/nowhere/python' });
   await notifications.shown('There is no file /nowhere/python.');
-  assert.deepEqual(server.processes('acp_sidecar serve'), []);
+  await until('none runs', () => server.processes('acp_sidecar serve').length === 0);
   const said = window.chat.frame.getByText('There is no file /nowhere/python.');
   await said.filter({ visible: true }).waitFor();
   await window.screenshot('missing');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
 import { scenario, until, type Workbench } from './harness/index.ts';
+import { click } from './harness/mouse.ts';
 import { PYTHON } from './harness/places.ts';
 
 const FILES = { 'greeting.py': 'def greet(name):\n    return "Hello " + name\n' };
@@ -21,6 +22,7 @@ scenario(
     const { chat } = window;
     await chat.open();
     await chat.prompt('/read greeting.py');
+    await chat.says(/^Read greeting\.py/);
     await until('the turn is over', async () =>
       (await chat.tabs()).some((it) => it.startsWith('/read greeting.py, demo, idle')),
     );
@@ -49,7 +51,7 @@ scenario('an earlier session is deleted for good', KEEPER, async (window) => {
   await window.activated();
   await history();
   await window.quickPick.item('Mend the door').hover();
-  await deletes(window, 'Mend the door').click();
+  await click(deletes(window, 'Mend the door'));
   await window.dialog.answer('Delete');
   await window.quickPick.item('Mend the door').waitFor({ state: 'detached' });
   await window.page.keyboard.press('Escape');

@@ -18,6 +18,7 @@ async function logIn(window: Workbench, code: string): Promise<void> {
   await window.quickPick.titled('Log in to an agent');
   await window.quickPick.choose('locked');
   await window.terminalReads('The code, please:');
+  await window.terminalHasFocus();
   await window.page.keyboard.type(`${code}\n`);
 }
 
@@ -29,6 +30,7 @@ scenario('a login is typed into a terminal', { settings: SETTINGS }, async (wind
   await window.terminalReads('7 is not the code.');
   await window.terminalReads('has ended with exit code 3');
   await window.screenshot('login-failed');
+  await window.terminalHasFocus();
   await window.page.keyboard.press('Enter');
   assert.match(await window.notifications.shown('did not work'), /ended with 3\.$/);
   assert.equal(existsSync(key), false);

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { scenario, until, type Workbench } from './harness/index.ts';
 import { press } from './harness/mouse.ts';
+import { PYTHON } from './harness/places.ts';
 
 const FILES = {
   'notes.txt': '',
   'greeting.py': 'def greet(name):\n    return "Hello " + name\n',
+};
+const WITHDRAWING = {
+  command: PYTHON,
+  args: [join(import.meta.dirname, 'agents/withdrawing.py')],
 };
 
 /** Types into the chat's prompt, sends it and goes elsewhere. */
@@ -63,22 +68,17 @@ scenario(
     await said(window, 'Question 1 of 2');
     assert.equal(await window.statusBar('2 questions').isVisible(), true);
 
-    const reads = async (words: string) => (await rows(window)).some((row) => row.includes(words));
-    // What comes just after a letter is not taken.
-    await until('the first is answered', async () => {
-      if (await reads('Question 1 of 2')) {
-        await press(window.quickPick.item('No'));
+    await window.quickPick.choose('No');
+    await said(window, 'Question 2 of 2');
+    // What comes too early goes back to the first row.
+    await until('it is answered by the keyboard', async () => {
+      if (await window.quickPick.mark('Yes')) {
+        await keyboard.press('Enter');
       }
-      return until('the next is shown', () => reads('Question 2 of 2'), 2).then(
+      return until('it is taken', async () => !(await window.quickPick.isOpen()), 1).then(
         () => true,
         () => false,
       );
-    });
-    await until('it is answered by the keyboard', async () => {
-      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) {
-        await keyboard.press(key);
-      }
-      return !(await window.quickPick.isOpen());
     });
     await window.chat.open();
     await window.chat.says('The answers: no, yes.');
@@ -111,14 +111,16 @@ scenario(
 
 scenario(
   'a question that is withdrawn closes wherever it shows',
-  { files: FILES, env: { ACP_DEMO_PACE: '12' } },
+  { settings: { 'acp.agents': { withdrawing: WITHDRAWING }, 'acp.defaultAgent': 'withdrawing' } },
   async (window) => {
-    await ask(window, '/withdraw');
+    await ask(window, 'Go');
     await window.statusBar('1 question').waitFor();
-    await showQuestions(window, 'demo asks for permission');
+    await showQuestions(window, 'withdrawing asks for permission');
+    await window.notifications.with('withdrawing asks for permission').waitFor();
+    writeFileSync(join(window.server.folder, 'withdraw'), '');
     await window.quickPick.closed();
     await window.statusBar('1 question').waitFor({ state: 'hidden' });
-    await window.notifications.with('to be withdrawn').waitFor({ state: 'hidden' });
+    await window.notifications.with('withdrawing asks for permission').waitFor({ state: 'hidden' });
   },
 );
 

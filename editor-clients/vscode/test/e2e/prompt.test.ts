@@ -1,6 +1,4 @@
-import assert from 'node:assert/strict';
-
-import { scenario, until, type Workbench } from './harness/index.ts';
+import { scenario, until, untilSame, type Workbench } from './harness/index.ts';
 
 const FILES = {
   'greeting.py': 'def greet(name):\n    return "Hello " + name\n',
@@ -28,19 +26,23 @@ scenario(
     await chat.field.press('Escape');
     await chat.field.fill('');
     await chat.prompt('/show');
-    await untilTab(window, /^\/show, demo, idle/);
     await chat.says('The end.');
+    await untilTab(window, /^\/show, demo, idle/);
 
     await chat.field.pressSequentially('/re');
-    await suggestions.getByRole('option').first().waitFor();
+    // Those for the first letter are there before those for the last.
+    await until('what fits best is the first', async () =>
+      (await suggestions.getByRole('option').allTextContents())[0]?.startsWith('/read'),
+    );
     await window.screenshot('chat-completion');
-    assert.match((await suggestions.getByRole('option').first().textContent()) ?? '', /^\/read/);
     await chat.field.press('Tab');
-    assert.equal(await chat.field.inputValue(), '/read ');
+    const reads = (text: string) =>
+      untilSame('what the prompt reads', text, () => chat.field.inputValue());
+    await reads('/read ');
     await chat.field.pressSequentially('@notes');
     await file.waitFor();
     await file.click();
-    assert.equal(await chat.field.inputValue(), '/read @"src/my notes.md"');
+    await reads('/read @"src/my notes.md"');
     await chat.field.press('Enter');
     await chat.frame.getByRole('button', { name: /^Read my notes\.md/ }).waitFor();
 
@@ -110,6 +112,7 @@ scenario(
     const { chat } = window;
     await chat.open();
     await chat.prompt('/read greeting.py');
+    await chat.says(/^Read greeting\.py/);
     await untilTab(window, /^\/read greeting\.py, demo, idle/);
     await chat.field.pressSequentially('for the first');
     await window.command('ACP: New Session');

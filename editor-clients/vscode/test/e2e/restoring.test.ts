@@ -11,6 +11,8 @@ const OPTIONS = { files: FILES, env: { ACP_DEMO_PACE: '0.1' } };
 scenario('a conversation is there again after a reload, and goes on', OPTIONS, async (window) => {
   await window.activated();
   await window.chat.prompt('/read greeting.py');
+  // Until then it may be idle since before.
+  await window.chat.says(/^Read greeting\.py/);
   const idle = async () => (await window.chat.tabs()).some((it) => /read greeting.*idle/.test(it));
   await until('the turn is over', idle);
 
@@ -28,6 +30,8 @@ scenario('a conversation is there again after a reload, and goes on', OPTIONS, a
 scenario('a conversation outlives the sidecar', OPTIONS, async (window) => {
   await window.activated();
   await window.chat.prompt('/read greeting.py');
+  // Until then it may be idle since before.
+  await window.chat.says(/^Read greeting\.py/);
   const idle = async () => (await window.chat.tabs()).some((it) => /read greeting.*idle/.test(it));
   await until('the turn is over', idle);
   await killSidecar(window);

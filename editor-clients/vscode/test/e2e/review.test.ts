@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { scenario, until, untilSame, type Workbench } from './harness/index.ts';
+import { click } from './harness/mouse.ts';
 import { PYTHON } from './harness/places.ts';
 
 const BEFORE = `"""Greets people by name."""
@@ -59,7 +60,7 @@ async function waits(window: Workbench, count: string): Promise<void> {
 async function onRow(window: Workbench, row: string, action: string): Promise<void> {
   const found = window.page.locator('.sidebar .monaco-list-row').filter({ hasText: row }).first();
   await found.hover();
-  await found.getByRole('button', { name: action }).click();
+  await click(found.getByRole('button', { name: action }));
   await window.page.mouse.move(700, 5);
 }
 
@@ -96,10 +97,7 @@ scenario('one change is kept, another reverted, and both undone', OPTIONS, async
     async () => (await window.statusBar(/^Ln /).innerText()).split(',')[0] ?? '',
   );
   // The second change is kept by its lens.
-  const keep = window.editors.of('greeting.py').locator('.codelens-decoration a', {
-    hasText: /^Keep −1 \+1$/,
-  });
-  await keep.nth(1).click();
+  await window.editors.lens('greeting.py', /^Keep −1 \+1$/, 1);
   await waits(window, '1');
   await window.editors.reads('greeting.py', AFTER);
 
@@ -264,7 +262,7 @@ scenario(
         );
     });
     await window.screenshot('review-hover');
-    await hover.getByRole('link', { name: 'Revert' }).click();
+    await click(hover.getByRole('link', { name: 'Revert' }));
     await waits(window, '');
     await window.editors.reads('greeting.py', BEFORE);
     await diskReads(window, BEFORE);

@@ -21,7 +21,8 @@ scenario(
     await window.quickPick.titled('wants to run a command');
     await window.quickPick.choose('Yes');
 
-    await window.statusBar('1 question').waitFor();
+    // That there is one question also the status bar says, of the one before for a moment longer.
+    await window.notifications.with('Save before demo runs').waitFor();
     await window.command('ACP: Show Waiting Questions');
     await window.quickPick.item('Save and run').waitFor();
     assert.equal(readFileSync(notes, 'utf8'), 'old\n');

@@ -6,6 +6,8 @@ const FILES = { 'notes.txt': 'one\n' };
 const QUICK = { ACP_DEMO_PACE: '0.1' };
 /** Lets the turn go on for as long as a test takes. */
 const LONG = '/wait 600';
+/** What the agent does, not the prompt: until then the session may be idle since before. */
+const READ = /^Read notes\.txt/;
 
 async function agent(window: Workbench): Promise<number> {
   const found = await until(
@@ -33,7 +35,7 @@ scenario(
     });
 
     await chat.prompt('/read notes.txt');
-    await chat.says('Read notes.txt');
+    await chat.says(READ);
     await chat.is('idle');
     assert.notEqual(await agent(window), first);
   },
@@ -45,6 +47,7 @@ scenario(
   async (window) => {
     const { chat, page } = window;
     await chat.prompt('/read notes.txt');
+    await chat.says(READ);
     await chat.is('idle');
     await chat.prompt(LONG);
     await chat.is('at work');
@@ -78,6 +81,7 @@ scenario(
   async (window) => {
     const { chat, server } = window;
     await chat.prompt('/read notes.txt');
+    await chat.says(READ);
     await chat.is('idle');
     const before = await agent(window);
     const [sidecar] = server.processes('acp_sidecar serve');

@@ -20,19 +20,29 @@ export class Chat {
     this.field = this.frame.locator('textarea[aria-label="Prompt"]');
   }
 
-  /** Shows it and puts the focus there. */
+  /** Shows it and puts the focus there; until then the command is on its way, and would take it later. */
   async open(): Promise<void> {
     await this.#window.command('ACP: Open Chat');
     await this.field.waitFor();
+    await until('the prompt has the focus', () =>
+      this.field.evaluate((it) => it === document.activeElement && document.hasFocus()),
+    );
   }
 
-  /** Types a prompt and sends it. */
+  /** Types a prompt and sends it; opens the chat for it only where it cannot be seen. */
   async prompt(text: string): Promise<void> {
-    await this.open();
+    if (!(await this.#isSeen())) {
+      await this.open();
+    }
     await press(this.field);
     await this.#window.page.keyboard.type(text);
+    await untilSame('the prompt is typed', text, () => this.field.inputValue());
     await press(this.button(/^(Send|Queue)$/));
     await untilSame('the prompt is sent', '', () => this.field.inputValue());
+  }
+
+  async #isSeen(): Promise<boolean> {
+    return (await this.#window.webviewFrame().isVisible()) && (await this.field.isVisible());
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core';
 
-import { press, restMouse } from './mouse.ts';
+import { click, restMouse } from './mouse.ts';
 import { until, untilSame } from './until.ts';
 
 /** A tab. */
@@ -125,9 +125,12 @@ export class Editors {
     await this.#page.keyboard.type(text);
   }
 
-  /** Clicks a lens (the small words above a line) of a file. */
-  async lens(name: string, title: string | RegExp): Promise<void> {
-    await press(this.of(name).locator('.codelens-decoration a').filter({ hasText: title }).first());
+  /** Clicks a lens (the small words above a line) of a file: the first of these, or the nth from 0. */
+  async lens(name: string, title: string | RegExp, nth = 0): Promise<void> {
+    const lenses = this.of(name).locator('.codelens-decoration a').filter({ hasText: title });
+    await restMouse(this.#page);
+    // VS Code draws them anew now and then, and runs what the mouse is let go over.
+    await click(lenses.nth(nth), 'mouseup');
     await restMouse(this.#page);
   }
 

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core';
 
-import { press, restMouse } from './mouse.ts';
+import { click, press, restMouse } from './mouse.ts';
 
 /** A message as it is read. */
 export interface Message {
@@ -61,7 +61,7 @@ export class Notifications {
   async dismiss(text: string | RegExp): Promise<void> {
     const item = this.with(text);
     await item.hover();
-    await item.locator('.codicon-notifications-clear').click();
+    await click(item.locator('.codicon-notifications-clear'));
     await restMouse(this.#page);
   }
 }

@@ -83,12 +83,12 @@ export class Workbench {
 
   /** Runs a command of the palette: its whole title, "ACP: Show Log". */
   async command(title: string): Promise<void> {
-    await this.quickPick.find('F1', `>${title}`, title);
+    await this.quickPick.find(`>${title}`, title);
   }
 
   /** Opens a file by the list of files, in the column that has the focus. */
   async openFile(name: string): Promise<void> {
-    await this.quickPick.find('Control+p', name, name.split('/').at(-1) ?? name);
+    await this.quickPick.find(name, name.split('/').at(-1) ?? name);
     await this.editors.shown(name.split('/').at(-1) ?? name);
   }
 
@@ -111,10 +111,15 @@ export class Workbench {
     return this.page.locator('.statusbar-item').filter({ hasText: text }).first();
   }
 
-  /** Clicks an icon at the side, by the name of its view. */
+  /** Clicks an icon at the side, by the name of its view; waits until that is shown. */
   async showView(name: string): Promise<void> {
-    await press(this.page.locator('.activitybar').getByRole('tab', { name }));
+    const tab = this.page.locator('.activitybar').getByRole('tab', { name });
+    await press(tab);
     await restMouse(this.page);
+    await until(
+      `${name} is shown`,
+      async () => ((await tab.getAttribute('aria-selected')) ?? '') === 'true',
+    );
   }
 
   /** Those rows of the side bar's trees and lists that can be seen, from above. */
@@ -131,11 +136,22 @@ export class Workbench {
     );
   }
 
+  /** Waits until the keys go to a terminal. */
+  async terminalHasFocus(): Promise<void> {
+    const field = this.page.locator('.terminal .xterm-helper-textarea:focus');
+    await field.waitFor({ state: 'attached' });
+  }
+
+  /** What a view of the extension is drawn in. */
+  webviewFrame(): Locator {
+    return this.page.locator(
+      `iframe.webview[src*="extensionId=${extensionId()}"][src*="webviewView"]`,
+    );
+  }
+
   /** The document in a view of the extension. */
   webview(): FrameLocator {
-    return this.page
-      .frameLocator(`iframe.webview[src*="extensionId=${extensionId()}"][src*="webviewView"]`)
-      .frameLocator('#active-frame');
+    return this.webviewFrame().contentFrame().frameLocator('#active-frame');
   }
 
   /** Takes a picture; the file is called so. */
