@@ -157,7 +157,7 @@ async def _examine(entry: AgentEntry, settings: settings_module.Settings) -> int
     with tempfile.TemporaryDirectory(prefix="acp-doctor-") as folder:
         began = time.monotonic()
         try:
-            agent = await _started(Agent(entry, folder, settings, _Deaf(), finder=finder))
+            agent = await _started(Agent(entry, folder, lambda: settings, _Deaf(), finder=finder))
         except AgentUnusable as error:
             print(f"unusable   {error}")
             return 1

@@ -96,7 +96,7 @@ class Agent:
         self,
         entry: AgentEntry,
         cwd: str,
-        settings: Settings,
+        settings: Callable[[], Settings],
         inbox: Inbox,
         recording: Recording | None = None,
         *,
@@ -104,16 +104,18 @@ class Agent:
         command: Command | None = None,
         versions: Sequence[int] = (),
     ) -> None:
-        """``command`` is what is started where it has been found already. ``versions`` are those
-        of the protocol that are offered, by default those of the settings.
+        """``settings`` gives those of the moment. ``command`` is what is started where it has been
+        found already. ``versions`` are those of the protocol that are offered, by default those
+        of the settings.
         """
+        now = settings()
         self.name = entry.name
         self.key = (entry.name, cwd)
-        self.versions = tuple(versions or settings.protocol_versions)
+        self.versions = tuple(versions or now.protocol_versions)
         self.wire = _WIRES[max(self.versions)]
         """How the version is spoken that is offered to this process; no other is."""
         self.info = AgentInfo(protocol_version=self.wire.PROTOCOL_VERSION)
-        self.offered: ClientCapabilities = self.wire.offered(terminals=settings.terminals_enabled)
+        self.offered: ClientCapabilities = self.wire.offered(terminals=now.terminals_enabled)
         """What this agent is told that we can do."""
         self.declined = False
         """Whether it does not speak that version, and an older one is offered too."""
@@ -133,7 +135,7 @@ class Agent:
         self.connection = Connection(
             self._write,
             self,
-            line_limit=settings.line_bytes,
+            line_limit=now.line_bytes,
             trace=recording,
             on_broken=self._broken,
         )
@@ -267,7 +269,7 @@ class Agent:
         return f"Its last words on stderr: {tail}" if tail else "It wrote nothing to stderr."
 
     async def stop(self, *, urgent: bool = False) -> None:
-        """End the process and everything it started; ``urgent`` within half a second."""
+        """End the process and everything it started; ``urgent``: without patience."""
         self.stopping = True
         if self.process is not None:
             await self.process.stop(urgent=urgent)
@@ -323,7 +325,7 @@ class Agent:
         Raises :class:`AgentUnusable` where no answer comes in time, :class:`AgentError` and
         :class:`AgentGone` as the connection does.
         """
-        timeout = self._settings.initialize_timeout
+        timeout = self._settings().initialize_timeout
         try:
             return await self.call(method, params, timeout=timeout, on_result=on_result)
         except TimeoutError as error:

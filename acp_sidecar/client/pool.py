@@ -104,7 +104,7 @@ class Pool:
                 agent = Agent(
                     self._with_given(entries[name]),
                     cwd,
-                    settings,
+                    self._settings,
                     self._inbox,
                     self._recordings(name),
                     finder=self._finder,

@@ -25,6 +25,8 @@ REQUEST_CANCELLED: Final = -32800
 REQUEST_FAILED: Final = -32803
 UNKNOWN_ERROR: Final = -32001
 
+_TURNS: Final = 20
+
 
 class CommandError(Exception):
     """Raised by a handler: the client gets an error with exactly this message.
@@ -163,13 +165,20 @@ class Work:
         return task is not None and task.cancel()
 
     async def finish(self, patience: float, *, cancel: bool) -> None:
-        """Wait until all has ended, for ``patience`` seconds at most; cancel it first."""
+        """Wait until all has ended, for ``patience`` seconds at most and a few turns of the loop at
+        least; cancel it first."""
         tasks = self._tasks - self._kept if cancel else set(self._tasks)
         if cancel:
             for task in tasks:
                 task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=patience)
+        if not tasks:
+            return
+        await asyncio.wait(tasks, timeout=patience)
+        # On a busy machine the time may be over before each has had its turns.
+        for _ in range(_TURNS):
+            if all(task.done() for task in tasks):
+                return
+            await asyncio.sleep(0)
 
     def _done(self, task: asyncio.Task[None], request_id: Json) -> None:
         self._tasks.discard(task)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from acp_sidecar.agents.catalog import AgentEntry
 from acp_sidecar.agents.command import CommandNotFound
 from acp_sidecar.agents.finding import Finder
 from acp_sidecar.agents.loginshell import LoginPath, LoginShell
+from tests.agents.processes import PATIENCE
 from tests.e2e.family import descendants, survivors
 
 WANTED = "/opt/a b/bin:/home/*/näme/bin:/usr/bin:/bin"
@@ -74,10 +74,8 @@ OBEYS = 'PATH="$WANTED" exec /bin/sh -c "$QUESTION"'
 )
 async def test_X02_noise_around_the_answer_is_ignored(noise: str, tmp_path: Path) -> None:
     path = shell(tmp_path, f'{noise}\nPATH="$WANTED" /bin/sh -c "$QUESTION"; echo logout')
-    began = time.monotonic()
     assert await told(path, tmp_path) == LoginPath(str(path), WANTED)
-    assert time.monotonic() - began < 4
-    assert await survivors(started(), 2) == set()
+    assert await survivors(started()) == set()
 
 
 @pytest.mark.parametrize(
@@ -95,12 +93,11 @@ async def test_X02_noise_around_the_answer_is_ignored(noise: str, tmp_path: Path
 async def test_X02_a_shell_that_does_not_answer_costs_a_bounded_time(
     script: str, problem: str, tmp_path: Path
 ) -> None:
-    began = time.monotonic()
-    found = await told(shell(tmp_path, script), tmp_path, seconds=1)
-    assert time.monotonic() - began < 2.5
+    async with asyncio.timeout(PATIENCE):
+        found = await told(shell(tmp_path, script), tmp_path, seconds=1)
     assert found.path is None
     assert problem in (found.problem or "")
-    assert await survivors(started(), 2) == set()
+    assert await survivors(started()) == set()
 
 
 async def test_X02_where_an_interactive_shell_becomes_another_a_plain_one_is_asked(
@@ -137,7 +134,7 @@ async def test_X02_asking_can_be_given_up_and_begun_anew(tmp_path: Path) -> None
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert await survivors(started(), 2) == set()
+    assert await survivors(started()) == set()
     (tmp_path / "quick").touch()
     assert (await login.path()).path == WANTED
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
 import sys
+import termios
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -234,6 +236,10 @@ class Editor:
         self.notify("initialized", {})
         return result
 
+    def configure(self, **section: Any) -> None:
+        """Tell of settings of the workspace that have changed."""
+        self.notify("workspace/didChangeConfiguration", {"settings": {"acp": section}})
+
     async def execute(self, command: str, **argument: Any) -> Any:
         params = {"command": command, "arguments": [argument]}
         return await self.call("workspace/executeCommand", params)
@@ -350,6 +356,12 @@ class Editor:
 
     def read_again(self) -> None:
         self._stdout_transport.resume_reading()
+
+    def unread_bytes(self) -> int:
+        """How much waits in the pipe."""
+        pipe = self._stdout_transport.get_extra_info("pipe")
+        answer = fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4)
+        return int.from_bytes(answer, sys.byteorder)
 
     @property
     def _stdout_transport(self) -> asyncio.ReadTransport:

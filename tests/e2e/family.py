@@ -57,6 +57,12 @@ def children(pid: int) -> list[int]:
     return [number for number, _ in sorted(below, key=lambda one: (one[1], one[0]))]
 
 
+def state_of(pid: int) -> str:
+    """R, S, T and so on."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0].decode()
+
+
 def command_of(pid: int) -> list[str]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return file.read().decode().rstrip("\0").split("\0")
@@ -68,8 +74,12 @@ def environment_of(pid: int) -> dict[str, str]:
     return dict(entry.split("=", 1) for entry in entries)
 
 
-async def survivors(family: Iterable[Process], seconds: float) -> set[Process]:
-    """Who of them still lives after at most so many seconds."""
+BOUND = 20
+"""Seconds after which a test gives up waiting."""
+
+
+async def survivors(family: Iterable[Process], seconds: float = BOUND) -> set[Process]:
+    """Who of them does not end; with 0 seconds, who lives now."""
     family = set(family)
     deadline = asyncio.get_running_loop().time() + seconds
     while left := family & set(_table()):

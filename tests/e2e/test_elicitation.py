@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -376,9 +375,13 @@ async def test_one_that_belongs_to_a_request_ends_with_it(
 async def test_an_agent_that_waits_for_the_user_is_waited_for(
     puppet: Puppet, ws: Path, settings: dict[str, Any]
 ) -> None:
-    settings["timeouts"] = {"initialize": 1}
+    settings["agents"]["silent"] = {"command": "sleep", "args": ["600"]}
     async with editing() as editor:
         await editor.initialize(ws, settings=settings)
+        # This one has time to start, and has a second from now on.
+        await editor.execute("acp.session.new")
+        await puppet.incoming("session/new")
+        editor.configure(timeouts={"initialize": 1})
         new_session = puppet.answers.pop("session/new")
         _, opening = editor.start("acp.session.new")
         asked = await puppet.incoming("session/new")
@@ -386,12 +389,14 @@ async def test_an_agent_that_waits_for_the_user_is_waited_for(
         schema = form(colour=COLOUR)
         request = puppet.request("elicitation/create", {**params, "requestedSchema": schema})
         await editor.dialog()
-        await asyncio.sleep(1.5)
+        # Of another agent the same time is over, though it began later.
+        with pytest.raises(LspError, match="did not answer initialize within 1 s"):
+            await editor.execute("acp.session.new", agent="silent")
         assert not opening.done()
         editor.click("Red")
         await answer(puppet, request)
         puppet.answer(asked, new_session({}))
-        assert (await opening)["agentSessionId"] == "S1"
+        assert (await opening)["agentSessionId"] == "S2"
         # And no longer than it waits for the user.
         _, opening = editor.start("acp.session.new")
         asked = await puppet.incoming("session/new")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -414,11 +413,10 @@ async def test_S03_a_long_start_says_what_it_does(idle_editor: Editor, ws: Path)
 
     await editor.until(lambda: len(set(reports())) >= 2)
     assert all(message.startswith("fetch ") for message in reports())
-    began = time.monotonic()
     editor.cancel(request)
-    with pytest.raises(LspError):
+    # Cancelled, and not given up after its time to start.
+    with pytest.raises(LspError, match=r"(?i)cancel"):
         await opening
-    assert time.monotonic() - began < 5
 
 
 async def test_an_editor_with_its_own_questions_is_offered_the_restart_in_its_way(

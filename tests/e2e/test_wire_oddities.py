@@ -120,12 +120,8 @@ class TestLineLimit:
 
 
 AGENT = """
-import json, sys, time
+import json, sys
 mode = sys.argv[1]
-if mode == "noise":
-    for _ in range(50):
-        print("Loading...", flush=True)
-    time.sleep(60)
 for line in sys.stdin:
     message = json.loads(line)
     answers = json.loads(mode)
@@ -136,29 +132,42 @@ for line in sys.stdin:
 
 
 async def test_S03_agents_that_cannot_be_used_say_why(
-    idle_editor: Editor, ws: Path, tmp_path: Path
+    idle_editor: Editor, puppet: Puppet, ws: Path, tmp_path: Path
 ) -> None:
     script = tmp_path / "agent.py"
     script.write_text(AGENT)
     greeting = {"result": {"protocolVersion": 1}}
     details = {"code": -32603, "message": "Internal error", "data": {"details": "bad config"}}
-    cases: list[tuple[str, dict[str, Any] | None, str]] = [
-        ("noise", None, "50 lines, none of them a message"),
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("newer", {"initialize": {"result": {"protocolVersion": 2}}}, "protocol version 2"),
         ("text", {"initialize": {"result": {"protocolVersion": "1"}}}, "protocolVersion"),
         ("null", {"initialize": {"result": None}}, "expected an object"),
         ("broken", {"initialize": {"error": details}}, "bad config"),
-        ("silent", {"initialize": greeting}, "did not answer session/new"),
         ("no id", {"initialize": greeting, "session/new": {"result": {}}}, "sessionId"),
         ("login", {"initialize": greeting, "session/new": {"error": {"code": -32000}}}, "a login"),
     ]
     agents = {
-        name: {"command": sys.executable, "args": [str(script), json.dumps(mode) if mode else name]}
+        name: {"command": sys.executable, "args": [str(script), json.dumps(mode)]}
         for name, mode, _ in cases
     }
-    settings = {"agents": agents, "timeouts": {"initialize": 0.5}}
-    await idle_editor.initialize(ws, settings=settings)
+    noise = "for n in 1 2 3 4 5 6 7 8 9 10; do echo Loading...; done; exec sleep 600"
+    agents["noise"] = {"command": "sh", "args": ["-c", noise]}
+    agents["silent"] = puppet.setting
+    await idle_editor.initialize(ws, settings={"agents": agents})
+    # It has time to start, and none for what comes after that.
+    greet = puppet.answers.pop("initialize")
+    del puppet.answers["session/new"]
+    _, opening = idle_editor.start("acp.session.new", agent="silent")
+    asked = await puppet.incoming("initialize")
+    idle_editor.configure(timeouts={"initialize": 2})
+    await idle_editor.execute("acp.permission.pending")
+    puppet.answer(asked, greet({}))
     findings = Findings()
+    with pytest.raises(LspError, match="did not answer session/new within 2 s"):
+        await opening
+    with pytest.raises(LspError, match="10 lines, none of them a message"):
+        await idle_editor.execute("acp.session.new", agent="noise")
+    idle_editor.configure()
     for name, _, wanted in cases:
         try:
             await idle_editor.execute("acp.session.new", agent=name)

@@ -1,15 +1,20 @@
-"""A sidecar between the processes of an editor and of an agent, and how long its end may take."""
+"""A sidecar between the processes of an editor and of an agent."""
 
 from __future__ import annotations
 
 import asyncio
-import time
+import json
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
 
-from tests.e2e.editor import Editor
-from tests.e2e.family import Process, descendants
+from tests.e2e.editor import BOUND, Editor
+from tests.e2e.family import Process, command_of, descendants, state_of
+from tests.e2e.puppet import RELAY
 
-PROMPT_END = 1.0
-"""Seconds: half a second for the end itself, the rest for a busy machine."""
+CANCELLED = {"outcome": {"outcome": "cancelled"}}
+"""What a permission request is answered with where nobody has decided."""
 
 
 class Run:
@@ -29,7 +34,23 @@ class Run:
         self.family |= descendants(self.sidecar)
         return self.family
 
-    async def ended(self) -> tuple[int, float]:
-        """The sidecar's exit code, and how long that took."""
-        began = time.monotonic()
-        return await self.editor.ended(), time.monotonic() - began
+
+async def hold_back(sidecar: int) -> Callable[[], list[dict[str, Any]]]:
+    """Stop the agent, so that it is killed before it reads any more; gives what looks at the
+    messages that it was sent since.
+
+    Whether a process gets to read what it was sent is up to the machine.
+    """
+    (relay,) = [pid for pid, _ in descendants(sidecar) if str(RELAY) in command_of(pid)[1:2]]
+    # Another reader of the same pipe: what is in it stays as long as there is one.
+    descriptor = os.open(f"/proc/{relay}/fd/0", os.O_RDONLY | os.O_NONBLOCK)
+    os.kill(relay, signal.SIGSTOP)
+    async with asyncio.timeout(BOUND):
+        while state_of(relay) != "T":
+            await asyncio.sleep(0.005)
+
+    def unread() -> list[dict[str, Any]]:
+        with open(descriptor, "rb", buffering=0) as pipe:
+            return [json.loads(line) for line in (pipe.read() or b"").splitlines()]
+
+    return unread

@@ -6,16 +6,15 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.editor import Editor, LspError, capabilities, editing
+from tests.e2e.editor import BOUND, Editor, LspError, capabilities, editing
 from tests.e2e.family import children, command_of, descendants, itself, survivors
-from tests.e2e.lifecycle.runs import PROMPT_END, Run
+from tests.e2e.lifecycle.runs import CANCELLED, Run, hold_back
 from tests.e2e.lifecycle.ways_to_end import ENDS, back_to_back, kill_editor, sends
 from tests.e2e.manners import Held, LikeVsCode
 from tests.e2e.puppet import RELAY, Puppet
@@ -46,15 +45,13 @@ async def test_X05_X08_G09_nothing_is_left_however_it_ends(
     await held.asked()
     assert (await puppet.write(other, "new\n")).get("result") == {}
     assert len(run.look()) >= 4  # a watchdog, a shell, the agent, its sibling
+    unread = await hold_back(run.sidecar)
     await end(run)
-    exit_code, seconds = await run.ended()
-    assert exit_code == code
-    if code == -9:
-        assert await survivors(run.family, 3) == set()
-    else:
-        assert seconds < PROMPT_END
-        assert await survivors(run.family, 0.3) == set()
-        assert await puppet.outcome(request) == "cancelled"
+    assert await editor.ended() == code
+    assert await survivors(run.family) == set()
+    if code != -9:
+        told = [message for message in unread() if message.get("id") == request]
+        assert [message["result"] for message in told] == [CANCELLED]
     assert file.read_text() == "one\ntwo\n"
     assert other.read_text() == "new\n"
     assert sorted(os.listdir(ws)) == ["a.py", "b.py"]
@@ -78,9 +75,8 @@ async def test_X05_an_agent_that_has_not_greeted_yet_ends_too(
         await puppet.connected.wait()
     assert len(run.look()) >= 4
     await end(run)
-    code, seconds = await run.ended()
-    assert seconds < PROMPT_END
-    assert await survivors(run.family, 3 if code == -9 else 0.3) == set()
+    await run.editor.ended()
+    assert await survivors(run.family) == set()
     with pytest.raises((ConnectionError, LspError)):
         await opening
 
@@ -96,11 +92,11 @@ async def test_X05_the_sidecar_is_killed_while_it_starts_an_agent(
     await asyncio.sleep(delay)
     run.look()
     run.editor.process.kill()
-    await run.ended()
-    assert await survivors(run.family, 3) == set()
+    await run.editor.ended()
+    assert await survivors(run.family) == set()
     # One that came to be after the last look has not got far either.
     if puppet._writer is not None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             while puppet._writer is not None and not puppet._writer.is_closing():
                 puppet._writer.write(b" ")
                 await asyncio.sleep(0.05)
@@ -118,7 +114,7 @@ async def test_the_agent_is_killed_at_any_point(run: Run, puppet: Puppet, ws: Pa
     os.kill(_agent(run), signal.SIGKILL)
     with pytest.raises(LspError, match="SIGKILL"):
         await opening
-    assert await survivors(family, 3) == set()
+    assert await survivors(family) == set()
     puppet.answers["initialize"] = greet
     # In a turn, with a dialog open, in the middle of a write.
     await editor.execute("acp.session.new")
@@ -133,13 +129,11 @@ async def test_the_agent_is_killed_at_any_point(run: Run, puppet: Puppet, ws: Pa
     puppet.request("fs/write_text_file", _write(file, "one\nTWO\n"))
     await held.asked()
     family = descendants(run.sidecar)
-    began = time.monotonic()
     os.kill(_agent(run), signal.SIGKILL)
+    # What the agent's grandchild holds open is not waited for: that would be ten minutes.
     with pytest.raises(LspError, match="SIGKILL"):
         await turn
-    # What the agent's grandchild holds open is not waited for.
-    assert time.monotonic() - began < 2
-    assert await survivors(family, 3) == set()
+    assert await survivors(family) == set()
     state = await editor.state()
     assert state["status"] == "dead"
     assert state["permissions"][0]["state"] == "cancelled"
@@ -154,7 +148,7 @@ async def test_the_agent_is_killed_at_any_point(run: Run, puppet: Puppet, ws: Pa
     assert puppet.connections == 3
     run.look()
     assert await editor.close() == 0
-    assert await survivors(run.family, 0.3) == set()
+    assert await survivors(run.family) == set()
 
 
 def _agent(run: Run) -> int:
@@ -185,14 +179,11 @@ async def test_a_file_is_the_old_or_the_new_one(
     else:
         os.kill(_agent(run), signal.SIGKILL)
     if victim == "agent":
-        # Two seconds are for what it has said and for what does not want to end; the rest is
-        # for a busy machine.
-        assert await survivors(run.family, 8) == set()
+        assert await survivors(run.family) == set()
         assert await run.editor.close() == 0
     else:
-        _, seconds = await run.ended()
-        assert seconds < PROMPT_END
-    assert await survivors(run.family, 3) == set()
+        await run.editor.ended()
+    assert await survivors(run.family) == set()
     assert file.read_text() in contents
     assert os.listdir(ws) == ["big.txt"]
 
@@ -204,10 +195,8 @@ async def test_X05_X08_every_agent_ends(run: Run, puppet: Puppet, tmp_path: Path
         await run.editor.execute("acp.session.new", cwd=str(ws / name))
     assert puppet.connections == 3
     assert len(run.look()) >= 10
-    began = time.monotonic()
     assert await run.editor.close() == 0
-    assert time.monotonic() - began < PROMPT_END
-    assert await survivors(run.family, 0.3) == set()
+    assert await survivors(run.family) == set()
 
 
 async def test_a_closed_session_ends_its_agent(run: Run, puppet: Puppet) -> None:
@@ -219,12 +208,12 @@ async def test_a_closed_session_ends_its_agent(run: Run, puppet: Puppet) -> None
     await run.editor.execute("acp.session.close", sessionId=first["sessionId"])
     assert family <= descendants(run.sidecar)
     await run.editor.execute("acp.session.close", sessionId=second["sessionId"])
-    assert await survivors(family - before, 5) == set()
+    assert await survivors(family - before) == set()
     # Also by a restart, which gives the next session a new process.
     await run.editor.execute("acp.session.new")
     family = descendants(run.sidecar)
     assert await run.editor.execute("acp.agent.restart", agent="puppet") == {"ended": 1}
-    assert await survivors(family - before, 5) == set()
+    assert await survivors(family - before) == set()
     await run.editor.execute("acp.session.new")
     assert puppet.connections == 3
 
@@ -241,29 +230,33 @@ async def test_X06_an_agent_s_exit_counts_not_its_pipes(
     family = descendants(idle_editor.process.pid)
     _, turn = idle_editor.start("acp.session.prompt", text="go")
     await puppet.prompted()
-    began = time.monotonic()
     puppet.hang_up()
+    # Its pipes are held for ten minutes.
     with pytest.raises(LspError, match="status 0"):
         await turn
-    assert time.monotonic() - began < 1.5
-    assert await survivors(family, 3) == set()
+    assert await survivors(family) == set()
 
 
 async def test_X09_the_sidecar_stays_until_exit(run: Run, puppet: Puppet) -> None:
     await run.editor.execute("acp.session.new")
     run.look()
     sidecar = run.sidecar
+
+    async def given_up() -> bool:
+        return b"the clean-up took too long" in run.editor.stderr
+
     assert await run.editor.call("shutdown") is None
-    # The agents are gone when the answer comes, the sidecar is not.
-    assert await survivors(run.family, 0) == set()
-    await asyncio.sleep(0.3)
+    # The agents are gone when the answer comes, or were given up; the sidecar is not.
+    if await survivors(run.family, 0):
+        await run.editor.eventually(given_up)
+    assert await survivors(run.family) == set()
     assert run.editor.process.returncode is None
     assert os.path.exists(f"/proc/{sidecar}")
     with pytest.raises(LspError) as caught:
         await run.editor.execute("acp.session.new")
     assert caught.value.code == -32600
     run.editor.notify("exit")
-    assert (await run.ended())[0] == 0
+    assert await run.editor.ended() == 0
 
 
 async def test_G02_requests_that_wait_do_not_hold_up_the_end(run: Run, puppet: Puppet) -> None:
@@ -271,16 +264,14 @@ async def test_G02_requests_that_wait_do_not_hold_up_the_end(run: Run, puppet: P
     waiting = [run.editor.start("acp.session.new")[1] for _ in range(5)]
     await puppet.incoming("session/new")
     run.look()
-    began = time.monotonic()
     assert await run.editor.call("shutdown") is None
     run.editor.notify("exit")
-    assert (await run.ended())[0] == 0
-    assert time.monotonic() - began < PROMPT_END
+    assert await run.editor.ended() == 0
     for request in waiting:
         with pytest.raises((LspError, ConnectionError)):
             await request
     assert len(run.editor.stderr) < 2000, run.editor.stderr.decode()
-    assert await survivors(run.family, 0.3) == set()
+    assert await survivors(run.family) == set()
 
 
 FLOOD = """
@@ -313,20 +304,26 @@ async def test_X08_an_agent_that_floods_us_and_reads_nothing(
     await idle_editor.execute("acp.session.new")
     if not reads:
         idle_editor.stop_reading()
-    # The user is served all the same.
-    for _ in range(5):
-        await asyncio.sleep(0.1)
-        if reads:
+
+    async def unread() -> bool:
+        return idle_editor.unread_bytes() > 1 << 15
+
+    if reads:
+        # The user is served all the same.
+        for number in range(1, 6):
+            await idle_editor.nth("acp/transcript", number)
             assert await idle_editor.execute("acp.session.queue") == []
+    else:
+        await idle_editor.eventually(unread)
     sidecar = itself(idle_editor.process.pid)
     family = descendants(idle_editor.process.pid)
     idle_editor.begin("shutdown")
     idle_editor.notify("exit")
-    assert await survivors([sidecar], PROMPT_END) == set()
-    assert await survivors(family, 0.3) == set()
+    assert await survivors([sidecar]) == set()
+    assert await survivors(family) == set()
     if not reads:
         idle_editor.read_again()
-    assert await idle_editor.ended() == 0
+    assert await idle_editor.ended() == 0, idle_editor.stderr.decode()
 
 
 async def test_an_editor_that_goes_before_it_has_begun(ws: Path) -> None:

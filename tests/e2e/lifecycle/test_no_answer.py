@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.e2e.editor import NO_ANSWER, LspError, capabilities, editing
 from tests.e2e.family import descendants, survivors
-from tests.e2e.lifecycle.runs import Run
+from tests.e2e.lifecycle.runs import CANCELLED, Run, hold_back
 from tests.e2e.puppet import Puppet
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
@@ -22,15 +21,16 @@ async def test_S03_an_agent_that_never_answers(
 ) -> None:
     silent = {"command": "sh", "args": ["-c", "echo npm WARN still downloading >&2; sleep 600"]}
     settings["agents"]["silent"] = silent
-    settings["timeouts"] = {"initialize": 1}
     async with editing() as editor:
         await editor.initialize(ws, settings=settings)
-        began = time.monotonic()
-        with pytest.raises(LspError, match=r"(?s)initialize.*still downloading"):
+        # This one has time to start, and has a second from now on.
+        await editor.execute("acp.session.new")
+        before = descendants(editor.process.pid)
+        editor.configure(timeouts={"initialize": 1})
+        given_up = r"(?s)initialize within 1 s.*still downloading"
+        with pytest.raises(LspError, match=given_up):
             await editor.execute("acp.session.new", agent="silent")
-        assert 0.9 < time.monotonic() - began < 5
-        nobody = descendants(editor.process.pid)
-        assert await survivors(nobody, 3) == set()
+        assert await survivors(descendants(editor.process.pid) - before) == set()
         # The same of session/new.
         del puppet.answers["session/new"]
         with pytest.raises(LspError, match="session/new"):
@@ -54,11 +54,10 @@ async def test_S03_starting_can_be_cancelled(run: Run, puppet: Puppet, by: str) 
             if one["value"]["kind"] == "begin" and one["value"]["cancellable"]
         ]
         run.editor.notify("window/workDoneProgress/cancel", {"token": shown[-1]["token"]})
-    began = time.monotonic()
-    with pytest.raises(LspError):
+    # Cancelled, and not given up after its time to start.
+    with pytest.raises(LspError, match=r"(?i)cancel"):
         await opening
-    assert time.monotonic() - began < 5
-    assert await survivors(run.family, 5) == set()
+    assert await survivors(run.family) == set()
     # And tried again.
     puppet.answers["initialize"] = puppet._initialize
     await run.editor.execute("acp.session.new")
@@ -69,13 +68,12 @@ async def test_S08_an_unanswered_close_blocks_nothing(run: Run, puppet: Puppet) 
     opened = await run.editor.execute("acp.session.new")
     request = puppet.ask({"title": "one"})
     await run.editor.dialog()
-    began = time.monotonic()
     assert await run.editor.execute("acp.session.close", sessionId=opened["sessionId"]) == {}
     assert await puppet.outcome(request) == "cancelled"
     closing = await puppet.incoming("session/close")
     assert closing["params"] == {"sessionId": "S1"}
     again = await run.editor.execute("acp.session.new")
-    assert time.monotonic() - began < 3
+    # The agent has not answered the end of the first one yet.
     assert again["agentSessionId"] == "S2"
     _, turn = run.editor.start("acp.session.prompt", text="go")
     prompt = await puppet.prompted()
@@ -85,7 +83,7 @@ async def test_S08_an_unanswered_close_blocks_nothing(run: Run, puppet: Puppet) 
     puppet.answer(closing, {})
     run.look()
     assert await run.editor.close() == 0
-    assert await survivors(run.family, 0.3) == set()
+    assert await survivors(run.family) == set()
 
 
 async def test_G09_an_own_dialog_is_answered_too(
@@ -100,9 +98,10 @@ async def test_G09_an_own_dialog_is_answered_too(
         await puppet.prompted()
         requests = [puppet.ask({"toolCallId": f"t{n}", "title": f"{n}"}) for n in range(3)]
         await editor.nth("acp/permission")
+        unread = await hold_back(editor.process.pid)
         assert await editor.call("shutdown") is None
-        for request in requests:
-            assert await puppet.outcome(request) == "cancelled"
+        told = {message["id"]: message["result"] for message in unread() if "id" in message}
+        assert [told[request] for request in requests] == [CANCELLED] * 3
         assert await turn == {"stopReason": "cancelled"}
         editor.notify("exit")
         assert await editor.ended() == 0

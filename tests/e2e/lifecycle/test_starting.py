@@ -152,7 +152,7 @@ async def test_X02_a_login_shell_that_hangs_ends_with_the_sidecar(ws: Path, tmp_
         await editor.eventually(asks)
         family = descendants(editor.process.pid)
         await editor.close()
-        assert await survivors(family, 2) == set()
+        assert await survivors(family) == set()
 
 
 async def test_X10_a_library_s_wish_for_a_kind_of_loop_is_not_followed(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.editor import Editor, capabilities, editing
+from tests.e2e.editor import BOUND, Editor, capabilities, editing
 from tests.e2e.puppet import Puppet
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
@@ -33,13 +32,11 @@ async def test_G05_an_editor_that_does_not_read_stops_no_agent(
         if number % 100 == 0:
             puppet.tool(f"t{number}", status="completed", locations=[{"path": str(file)}])
     # The agent's pipe is drained, and its requests are answered.
-    began = time.monotonic()
     assert puppet._writer is not None
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(BOUND):
         await puppet._writer.drain()
     assert (await puppet.read(file))["result"]["content"] == "one\n"
     assert (await puppet.write(file, "two\n"))["result"] == {}
-    assert time.monotonic() - began < 15
     _, state = editor.start("acp.session.state")
     puppet.end_turn(prompt)
     assert not turn.done()

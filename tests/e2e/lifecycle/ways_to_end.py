@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 
@@ -36,9 +35,14 @@ async def exit_only(run: Run) -> None:
 
 
 async def shut_down_and_terminate(run: Run) -> None:
-    """What an impatient editor does: SIGTERM 200 ms after shutdown, without exit."""
+    """What an impatient editor does: SIGTERM right after shutdown, without exit."""
     run.editor.begin("shutdown")
-    await asyncio.sleep(0.2)
+    run.editor.process.terminate()
+
+
+async def shut_down_and_terminate_later(run: Run) -> None:
+    """The same once shutdown has been answered."""
+    await run.editor.call("shutdown")
     run.editor.process.terminate()
 
 
@@ -57,6 +61,7 @@ ENDS: list[tuple[Callable[[Run], Awaitable[None]], int]] = [
     (back_to_back, 0),
     (exit_only, 1),
     (shut_down_and_terminate, 0),
+    (shut_down_and_terminate_later, 0),
     (sends(signal.SIGTERM), 0),
     (sends(signal.SIGINT), 130),
     (sends(signal.SIGKILL), -9),
