@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from acp_sidecar.acp import v1
+from acp_sidecar.acp import model, v1
 from acp_sidecar.session.state import Session
 
 UPDATES = 20_000
@@ -109,6 +109,28 @@ def measure(lines: Sequence[bytes]) -> dict[str, float]:
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
+def _letters(count: int) -> None:
+    """An answer by the letter, looked at now and then as a transcript does."""
+    session = Session("s", "agent", "/ws", ("/ws",))
+    letter = model.MessageChunk("agent", model.TextContent("x"), "m")
+    for number in range(count):
+        session.apply(letter)
+        if number % (count // 20) == 0:
+            assert session.messages[0].text
+
+
+def growth(work: Callable[[int], None], count: int) -> float:
+    """How many times as long 16 times as much takes, to 16: 1 where the time is in proportion."""
+    taken: dict[int, list[float]] = {count: [], 16 * count: []}
+    for _ in range(ROUNDS):
+        for size, times in taken.items():
+            start = time.perf_counter()
+            work(size)
+            times.append(time.perf_counter() - start)
+    less, more = (statistics.median(times) for times in taken.values())
+    return more / less / 16
+
+
 def main() -> None:
     for title, lines in (("chunks", small_chunks()), ("tool calls", tool_calls())):
         size = sum(map(len, lines)) / len(lines)
@@ -117,6 +139,7 @@ def main() -> None:
         print(f"{title}, {size:.0f} bytes a line")
         for name, cost in costs.items():
             print(f"  {name:36} {cost:7.2f} µs   {cost / base:5.2f} × json.loads")
+    print(f"160,000 letters: {growth(_letters, 10_000):.1f} × 16 answers of 10,000")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -451,18 +450,15 @@ def test_T16_growing_snapshots_stay_cheap_and_only_the_last_is_kept() -> None:
     text = "0123456789abcdef" * (300_000 // 16)
     step = len(text) // 5000
     tracemalloc.start()
-    start = time.process_time()
     for number in range(1, 5001):
         content = {"type": "content", "content": {"type": "text", "text": text[: number * step]}}
         world.patch("t1", status="in_progress", content=[content], rawOutput={"o": content})
-    taken = time.process_time() - start
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     (call,) = world.json["toolCalls"]
     assert len(call["content"]) == 1
     assert call["content"][0]["content"]["text"] == text[: 5000 * step]
     assert kept < 3_000_000 and peak < 6_000_000
-    assert taken < 15
 
 
 def test_T16_an_image_of_10_MB_is_not_copied() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import get_args
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_sidecar.workspace import sequences, textdiff
 from acp_sidecar.workspace.positions import (
     Encoding,
     LineRule,
@@ -187,13 +187,24 @@ def _carriage_returns() -> tuple[str, str]:
     "make",
     [_scattered, _one_long_line, _same_lines, _rewritten, _few_kinds, _carriage_returns],
 )
-def test_nothing_takes_quadratic_time(make: Callable[[], tuple[str, str]]) -> None:
+def test_what_would_be_quadratic_work_ends_with_its_budget(
+    make: Callable[[], tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets: list[sequences.Steps] = []
+
+    class Counted(sequences.Steps):
+        def __init__(self) -> None:
+            super().__init__()
+            budgets.append(self)
+
+    for module in (sequences, textdiff):
+        monkeypatch.setattr(module, "Steps", Counted)
     old, new = make()
-    started = time.perf_counter()
     found = edits(old, new, "utf-16")
-    elapsed = time.perf_counter() - started
     assert apply_edits(old, found, "utf-16") == new
-    assert elapsed < 3, f"{elapsed:.2f} s"
+    (least,) = sorted(budget.left for budget in budgets)[:1]
+    assert least > -2_000, "what was begun is ended, and no more"
+    assert len(budgets) <= 3
 
 
 def test_scattered_changes_of_a_long_text_stay_small() -> None:
