@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -391,14 +390,13 @@ async def test_G05_a_flood_towards_an_editor_that_does_not_read(
     word = {"sessionUpdate": "agent_message_chunk", "content": text("word ")}
     line = json.dumps({"jsonrpc": "2.0", **puppet.update_message(word)}).encode() + b"\n"
     editor.stop_reading()
-    began = time.monotonic()
     for _ in range(40):
         puppet.raw(line * 1000)
     for number in range(200):
         puppet.tool(f"t{number}", locations=[{"path": f"{ws}/{number}"}])
     assert "error" in await puppet.read(ws / "none")
-    assert time.monotonic() - began < 15
     puppet.end_turn(prompt)
+    assert not turn.done()
     editor.read_again()
     assert await turn == stopped("end_turn")
     state = await checked(editor)

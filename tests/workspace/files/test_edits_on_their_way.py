@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from acp_sidecar.workspace.edits import DocumentEdit
 from tests.workspace import hand as manners
 from tests.workspace.disk import say
 from tests.workspace.files.texts import LINES, problem
-from tests.workspace.hand import ANSWER, SETTLE, Hand, Manner
+from tests.workspace.hand import Hand, Manner
 
 
 @pytest.mark.parametrize(
@@ -32,10 +31,8 @@ async def test_F02_success_is_said_only_of_what_the_editor_shows(
     hand.type(buffer, "one", "typed\n")
     hand.manner = manner
     seen = await files.read(path)
-    started = time.perf_counter()
     refusal = await problem(files.write(path, seen.replace("four", "FOUR"), seen=seen))
     assert refusal.kind == "refused_by_editor"
-    assert time.perf_counter() - started < ANSWER + 2 * SETTLE + 1
     assert "FOUR" not in buffer.text + path.read_text()
     # Nothing is left over: the next write goes through.
     hand.manner = manners.takes_it

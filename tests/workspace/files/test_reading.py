@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -77,10 +76,10 @@ async def test_F16_what_is_no_file_is_not_waited_for(hand: Hand, tmp_path: Path)
         Path("/dev/zero"): "special",
         Path("/dev/tty"): "special",
     }
-    async with asyncio.timeout(2):
-        for path, kind in kinds.items():
-            assert (await problem(files.read(path))).kind == kind
-            assert (await problem(files.write(path, "x"))).kind == kind
+    # To wait for what such a thing says would be for ever.
+    for path, kind in kinds.items():
+        assert (await problem(files.read(path))).kind == kind
+        assert (await problem(files.write(path, "x"))).kind == kind
     assert (tmp_path / "p").is_fifo()
 
 
