@@ -29,6 +29,7 @@ from acp_sidecar.acp import jsonrpc, v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.agents.secrets import LEFT_OUT, may_hold_secrets, without_secrets
+from acp_sidecar.client.endings import stop_text
 from acp_sidecar.client.visible import visible
 from acp_sidecar.playback import Player
 from acp_sidecar.session.snapshot import snapshot
@@ -253,7 +254,9 @@ def show(path: Path, *, state: bool = False) -> int:
     Returns the exit code. Raises what :func:`replay` raises.
     """
     if state:
-        print(json.dumps(snapshot(replay(path)), indent=2, ensure_ascii=False))
+        values = snapshot(replay(path))
+        values["stopText"] = stop_text(values["stopReason"])
+        print(json.dumps(values, indent=2, ensure_ascii=False))
         return 0
     count = 0
     for line in render(read(path)):
