@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -144,16 +145,24 @@ class TestTimer:
         return {
             "agents": {"puppet": puppet.setting},
             "defaultAgent": "puppet",
-            "timeouts": {"cancel": 2.5},
+            "timeouts": {"cancel": 600},
         }
 
     async def test_a_cancel_that_is_not_confirmed_shows_for_how_long(
         self, editor: Editor, puppet: Puppet, session: Any
     ) -> None:
-        await ignored(editor, puppet)
-        shown = [one["value"].get("message") for one in editor.all("$/progress")]
-        assert "cancelling, not confirmed for 1 s" in shown
-        assert "cancelling, not confirmed for 2 s" in shown
+        turn, prompt = await begin(editor, puppet)
+        await editor.execute("acp.session.cancel")
+
+        def seconds() -> list[int]:
+            said = (one["value"].get("message") or "" for one in editor.all("$/progress"))
+            found = (re.fullmatch("cancelling, not confirmed for ([0-9]+) s", one) for one in said)
+            return [int(one[1]) for one in found if one]
+
+        await editor.until(lambda: len(set(seconds())) >= 2)
+        assert seconds() == sorted(seconds())
+        puppet.end_turn(prompt, "cancelled")
+        assert await outcome(turn) == stopped("cancelled")
 
 
 async def test_S18_an_ignored_cancel_in_one_session_holds_up_no_other(

@@ -18,11 +18,7 @@ from tests.e2e.shape import check
 
 @pytest.fixture
 def settings(puppet: Puppet) -> dict[str, Any]:
-    return {
-        "agents": {"puppet": puppet.setting},
-        "defaultAgent": "puppet",
-        "timeouts": {"cancel": 0.3},
-    }
+    return {"agents": {"puppet": puppet.setting}, "defaultAgent": "puppet"}
 
 
 def text(words: str) -> dict[str, Any]:
@@ -149,9 +145,9 @@ async def test_cancels_at_odd_moments(editor: Editor, puppet: Puppet, session: A
     assert editor.all("window/showMessage") == []
 
 
-async def test_a_cancel_that_is_never_confirmed(
-    editor: Editor, puppet: Puppet, session: Any
-) -> None:
+async def test_a_cancel_that_is_never_confirmed(editor: Editor, puppet: Puppet) -> None:
+    editor.configure(timeouts={"cancel": 0.3})
+    await editor.execute("acp.session.new")
     turn, prompt = await begin(editor, puppet)
     await editor.execute("acp.session.cancel")
     assert await outcome(turn) == stopped("cancelled")

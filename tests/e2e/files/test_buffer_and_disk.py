@@ -45,7 +45,9 @@ async def test_a_clean_buffer_of_neovim_follows_the_disk(
     assert done(await puppet.write(file, "one\nTWO\n"))
     assert file.read_bytes() == b"one\r\nTWO\r\n"
     assert editor.documents[uri].text == "one\r\nTWO\r\n"
-    await asyncio.sleep(0.2)
+    # What the editor keeps back is told, and heard.
+    editor.flush()
+    await editor.execute("acp.permission.pending")
     file.write_bytes(b"outside\r\n")
     assert text(await puppet.read(file)) == "outside\r\n"
 

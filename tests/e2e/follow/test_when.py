@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -133,21 +132,23 @@ class TestRate:
     async def test_it_is_bounded_and_the_last_one_lands(
         self, editor: Editor, puppet: Puppet, turn: Any, ws: Path, file: Path
     ) -> None:
-        times: list[float] = []
-        loop = asyncio.get_running_loop()
-
-        def show(params: Any) -> Any:
-            times.append(loop.time())
-            return {"success": True}
-
-        editor.answers[SHOW] = show
-        for line in range(1, 10):
-            puppet.tool(f"t{line}", locations=at(file, line))
-        puppet.tool("last", locations=at(file, 10))
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        calls = [
+            {
+                "sessionUpdate": "tool_call",
+                "toolCallId": f"t{line}",
+                "title": f"t{line}",
+                "locations": at(file, line),
+            }
+            for line in range(1, 11)
+        ]
+        puppet.send(*map(puppet.update_message, calls))
         await editor.until(lambda: editor.revealed()[-1:] == [("a.py", 9)])
-        assert len(editor.all(SHOW)) <= 3
-        gaps = [later - earlier for earlier, later in pairwise(times)]
-        assert all(gap > 0.15 for gap in gaps)
+        shown = len(editor.all(SHOW))
+        assert shown <= 3
+        # From one to the next a busy machine may take longer or shorter; for all longer only.
+        assert clock() - began >= (shown - 1) / 5
 
 
 class TestRicherEditor:
