@@ -14,7 +14,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from acp_sidecar.acp.decoding import DecodeError
-from acp_sidecar.acp.model import AgentInfo, SessionInfo, SessionPage, TextContent
+from acp_sidecar.acp.model import AgentInfo, SessionInfo, SessionPage
 from acp_sidecar.client.agents import Agent, AgentUnusable
 from acp_sidecar.client.index import KnownSession, SessionIndex
 from acp_sidecar.client.ledgers import Ledgers
@@ -23,8 +23,6 @@ from acp_sidecar.client.pool import Pool
 from acp_sidecar.client.ports import Refused, Restoring
 from acp_sidecar.client.unfinished import CutOffs
 
-_TITLE: Final = 80
-"""Characters of the first prompt that stand for a title the agent did not give."""
 _OTHER: Final[dict[Restoring, Restoring]] = {"load": "resume", "resume": "load"}
 
 
@@ -92,7 +90,7 @@ class Earlier:
         known = self._index.find(state.agent, state.agent_session_id)
         if known is not None and known.kept_as != session.kept_as:
             self._set_aside(known)
-        title = state.info.title or _first_words(session) or (known.title if known else None)
+        title = state.title or (known.title if known else None)
         self._index.remember(
             KnownSession(
                 state.session_id,
@@ -138,6 +136,11 @@ class Earlier:
         """The name that a session's checkpoints and what waits for review are kept by."""
         known = self._index.find(agent.name, agent_session_id)
         return known.kept_as if known else agent_session_id
+
+    def title(self, agent: Agent, agent_session_id: str) -> str | None:
+        """What a session was called when it was open last."""
+        known = self._index.find(agent.name, agent_session_id)
+        return known.title if known else None
 
     async def left(self, agent: Agent, cwd: str, kept_as: str) -> bool:
         """Whether a session that nobody has open has left something for review."""
@@ -202,11 +205,3 @@ def _page(agent: Agent, result: Any) -> SessionPage:
 def _row(known: KnownSession) -> SessionInfo:
     used = datetime.fromtimestamp(known.last_used, UTC).isoformat(timespec="seconds")
     return SessionInfo(known.agent_session_id, known.cwd, known.title, used)
-
-
-def _first_words(session: LiveSession) -> str | None:
-    for message in session.state.messages:
-        if message.role == "user":
-            texts = [block.text for block in message.content if isinstance(block, TextContent)]
-            return " ".join(" ".join(texts).split())[:_TITLE] or None
-    return None

@@ -231,6 +231,7 @@ class Opening:
                 loading=True,
                 kept_as=kept_as,
             )
+            session.state.was_called(self._earlier.title(running, agent_session_id))
 
             def loaded(opened: SessionOpened) -> None:
                 session.loading = False

@@ -122,7 +122,7 @@ def _block(session: SessionView, key: str) -> dict[str, Any] | None:
             "stopReason": state.turns.stop_reason,
             "stopText": stop_text(state.turns.stop_reason),
             "queue": session.queue(),
-            "title": state.info.title,
+            "title": state.title,
             "usage": usage(state),
             **offered(state),
         }

@@ -24,7 +24,6 @@ from acp_sidecar.session.change import (
     Change,
     CommandsChanged,
     ConfigChanged,
-    InfoChanged,
     ModesChanged,
     UsageChanged,
 )
@@ -39,6 +38,7 @@ class SessionInfo:
         self.config_options: tuple[ConfigOption, ...] = ()
         self.commands: tuple[AvailableCommand, ...] = ()
         self.title: str | None = None
+        """What the agent calls it; what it is called is the session's own ``title``."""
         self.updated_at: str | None = None
         self.meta: JsonObject | None = None
         self.usage: UsageUpdate | None = None
@@ -78,7 +78,7 @@ class SessionInfo:
         self.config_options = event.config_options
         return ConfigChanged(self.config_options)
 
-    def session_info(self, event: SessionInfoUpdate) -> Change:
+    def session_info(self, event: SessionInfoUpdate) -> None:
         """Fold title, time and ``_meta``, a patch each."""
         if event.title is not UNSET:
             self.title = event.title
@@ -86,7 +86,6 @@ class SessionInfo:
             self.updated_at = event.updated_at
         if event.meta is not UNSET:
             self.meta = patched_meta(self.meta, event.meta)
-        return InfoChanged(self.title, self.updated_at)
 
     def use(self, event: UsageUpdate) -> Change:
         """Fold the usage; the cost stays where nothing is said of it."""

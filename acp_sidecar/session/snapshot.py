@@ -20,7 +20,7 @@ def snapshot(session: Session) -> dict[str, Any]:
         "protocolVersion": session.protocol_version,
         "cwd": session.cwd,
         "roots": list(session.roots),
-        "title": info.title,
+        "title": session.title,
         "updatedAt": info.updated_at,
         "status": session.status,
         "stopReason": turns.stop_reason,

@@ -26,6 +26,7 @@ from acp_sidecar.session.questions import Questions
 from acp_sidecar.session.records import Compaction, NoticeEntry, Plan
 from acp_sidecar.session.terminals import LIMIT, Terminal, Terminals
 from acp_sidecar.session.timeline import Entry, Record, Timeline
+from acp_sidecar.session.title import Title
 from acp_sidecar.session.toolcall import ToolCall
 from acp_sidecar.session.turns import End, Turns
 
@@ -74,6 +75,8 @@ class Session:
         self._questions = Questions(self._timeline)
         self._terminals = Terminals(terminal_limit)
         self._heard_in: set[int] = set()
+        self._title = Title()
+        self._told_title: str | None = None
 
     # --- looking ------------------------------------------------------------------
 
@@ -86,6 +89,15 @@ class Session:
     def at_work(self) -> bool:
         """Whether the agent is in a turn, or waits for the user."""
         return self.status in ("running", "requires_action")
+
+    @property
+    def title(self) -> str | None:
+        """What it is called; None as long as there is nothing to call it by."""
+        return self._title.now(self.info.title)
+
+    def was_called(self, title: str | None) -> None:
+        """It is opened again, and was called so when it was open last."""
+        self._title.earlier = title
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -172,7 +184,7 @@ class Session:
         changes = self.info.opened(opened)
         if opened.settled and not self.turns.in_turn:
             changes += self._calls.close("failed")
-        return changes
+        return [*changes, *self._titled()]
 
     def mode_set(self, mode_id: str) -> list[Change]:
         """The agent took a mode that was asked for."""
@@ -187,7 +199,7 @@ class Session:
         self.turn += 1
         self.turns.prompted()
         changes.append(self._messages.prompt(user_blocks, self.turn))
-        return self.turn, [*changes, *self.turns.moved()]
+        return self.turn, [*self._called(changes), *self.turns.moved()]
 
     def prompt_accepted(self, message_id: str) -> None:
         """The agent took the oldest prompt that it had not taken yet, as this message."""
@@ -337,16 +349,37 @@ class Session:
     def _chunk(self, event: model.MessageChunk, replay: bool) -> list[Change]:
         if event.role != "user":
             self._heard_in.add(self.turn)
-        elif replay and not _is_of_user(self._timeline.newest):
+            return self._messages.chunk(event, self.turn, replay=replay)
+        if replay and not _is_of_user(self._timeline.newest):
             self.turn += 1
-        return self._messages.chunk(event, self.turn, replay=replay)
+        return self._called(self._messages.chunk(event, self.turn, replay=replay))
 
     def _message(self, event: model.MessageUpsert, replay: bool) -> list[Change]:
         if event.role != "user":
             self._heard_in.add(self.turn)
         elif replay and not self._messages.knows(event.role, event.message_id):
             self.turn += not _is_of_user(self._timeline.newest)
-        return self._messages.upsert(event, self.turn)
+        return self._called(self._messages.upsert(event, self.turn))
+
+    def _called(self, changes: list[Change]) -> list[Change]:
+        """The same changes, and that of the title where the user's words give another."""
+        for item in changes:
+            if isinstance(item, change.MessageChanged) and item.message.role == "user":
+                self._title.hear(item.message)
+        return [*changes, *self._titled()]
+
+    def _titled(self) -> list[Change]:
+        """The title, where it is another than was told last."""
+        title = self.title
+        if title == self._told_title:
+            return []
+        self._told_title = title
+        return [change.InfoChanged(title, self.info.updated_at)]
+
+    def _session_info(self, event: model.SessionInfoUpdate, replay: bool) -> list[Change]:
+        self.info.session_info(event)
+        self._told_title = self.title
+        return [change.InfoChanged(self._told_title, self.info.updated_at)]
 
     def _tool_call(self, event: model.ToolCallUpsert, replay: bool) -> list[Change]:
         meta = model.given(event.meta, None)
@@ -414,7 +447,7 @@ _FOLDS: dict[type, Callable[[Session, Any, bool], list[Change]]] = {
     model.CommandsUpdate: _of_info(SessionInfo.command_list),
     model.ModeUpdate: _of_info(SessionInfo.mode),
     model.ConfigOptionsUpdate: _of_info(SessionInfo.config),
-    model.SessionInfoUpdate: _of_info(SessionInfo.session_info),
+    model.SessionInfoUpdate: Session._session_info,
     model.UsageUpdate: _of_info(SessionInfo.use),
     model.Notice: Session._notice,
     model.CompactionUpdate: Session._compaction,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.editor import Editor, LspError, editing
+from tests.e2e.editor import Editor, LspError, capabilities, editing
 from tests.e2e.puppet import Puppet
 from tests.e2e.test_turn_oddities import begin, stopped
 
@@ -147,6 +148,42 @@ async def test_a_session_knows_its_folder(
         await editor.execute("acp.session.close", sessionId=opened["sessionId"])
         await editor.execute("acp.session.load", agentSessionId="S1", cwd=str(other))
         assert (await editor.state())["cwd"] == str(other)
+        await editor.close()
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_session_without_a_history_is_called_as_it_was(
+    known: bool, puppet: Puppet, ws: Path, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """Also by a file of an earlier version, which may know no title."""
+    puppet.capabilities = ONLY_RESUME
+    puppet.answers["session/resume"] = lambda params: {}
+    await day(puppet, ws, settings, "Rename the function")
+    if not known:
+        (file,) = (tmp_path / "state").glob("**/sessions/*.json")
+        values = json.loads(file.read_bytes())
+        file.write_text(json.dumps({key: values[key] for key in values if key != "title"}))
+    async with editing() as editor:
+        await editor.initialize(ws, settings=settings, can=capabilities(transcript=True))
+        await editor.execute("acp.session.resume", agentSessionId="S1")
+        before = "Rename the function" if known else None
+        assert (await editor.state())["title"] == before
+
+        def told() -> list[str | None]:
+            blocks = [one for params in editor.all("acp/transcript") for one in params["blocks"]]
+            return [one["title"] for one in blocks if one["kind"] == "status"]
+
+        if known:
+            await editor.until(lambda: told()[-1:] == ["Rename the function"])
+        turn, prompt = await begin(editor, puppet, text="Go on")
+        puppet.end_turn(prompt)
+        await turn
+        after = before or "Go on"
+        assert told()[-1] == after
+        (row,) = (await editor.execute("acp.session.list"))["sessions"]
+        assert row["title"] == after
+        (session,) = await editor.execute("acp.session.opened")
+        assert session["title"] == after
         await editor.close()
 
 

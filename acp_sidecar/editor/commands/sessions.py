@@ -72,7 +72,7 @@ async def _opened_here(on: Operations, argument: Argument) -> Json:
             "agentSessionId": state.agent_session_id,
             "agent": state.agent,
             "cwd": state.cwd,
-            "title": state.info.title,
+            "title": state.title,
             "status": state.status,
             "protocolVersion": state.protocol_version,
         }

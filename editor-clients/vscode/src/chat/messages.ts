@@ -25,7 +25,7 @@ export interface SessionView {
   agent: string;
   /** The folder the agent works in. */
   cwd: string;
-  /** The agent's title of it, else the beginning of the first prompt, else null. */
+  /** What it is called; null as long as there is nothing to call it by. */
   title: string | null;
   status: SessionStatus;
   stopReason: string | null;

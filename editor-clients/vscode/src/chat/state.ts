@@ -1,7 +1,6 @@
-import type { EntryBlock, SessionStatus } from '../protocol.ts';
+import type { SessionStatus } from '../protocol.ts';
 import { waitingIn } from '../review/changes.ts';
 import type { Session } from '../sessions/sessions.ts';
-import { shortened } from '../visible.ts';
 import type { ChatNews, SessionView, SidecarView } from './messages.ts';
 
 /** What the chat's state is made of. */
@@ -15,8 +14,6 @@ export interface ChatSources {
   /** The agent that is being started, if one is. */
   starting: string | null;
 }
-
-const TITLE_LENGTH = 60;
 
 /** All that the chat draws except blocks, terminals and what is asked. */
 export function chatState(from: ChatSources): ChatNews {
@@ -58,25 +55,7 @@ export function statusOf({ asleep, status }: Session): SessionStatus {
   return asleep ? 'closed' : (status?.status ?? 'idle');
 }
 
-/** The agent's title of a session, else the beginning of its first prompt, else null. */
-export function titleOf(session: Session): string | null {
-  return (
-    session.status?.title ?? firstPrompt(session.blocks.values()) ?? session.asleep?.title ?? null
-  );
-}
-
-function firstPrompt(blocks: Iterable<EntryBlock>): string | null {
-  for (const block of blocks) {
-    if (block.kind === 'message' && block.role === 'user') {
-      const text = block.content
-        .map((part) => (part.type === 'text' ? part.text : ''))
-        .join(' ')
-        .replace(/\s+/gu, ' ')
-        .trim();
-      if (text) {
-        return shortened(text, TITLE_LENGTH);
-      }
-    }
-  }
-  return null;
+/** What the sidecar calls a session, or called it when it was open last. */
+export function titleOf({ status, asleep }: Session): string | null {
+  return status?.title ?? asleep?.title ?? null;
 }

@@ -50,22 +50,13 @@ const STATUS: StatusBlock = {
   configOptions: [],
 };
 
-test('a session is called by its agent, else by its first prompt, else as it was', () => {
-  const blocks = new Map([
-    ['1', message('1', 'I think', 'agent')],
-    ['2', message('2', '  Mend\n  the tests ')],
-    ['3', message('3', 'And now?')],
-  ]);
-  assert.equal(titleOf(session({ blocks })), 'Mend the tests');
-  assert.equal(titleOf(session({ blocks, status: { ...STATUS, title: 'Tests' } })), 'Tests');
+test('a session is called as the sidecar calls it, else as it was', () => {
+  const blocks = new Map([['1', message('1', 'Mend the tests')]]);
   const asleep = { title: 'Earlier', problem: null };
-  assert.equal(titleOf(session({ asleep })), 'Earlier');
-  assert.equal(titleOf(session()), null);
-});
-
-test('a long prompt is cut for a title, and never within a character', () => {
-  const blocks = new Map([['1', message('1', `${'x'.repeat(59)}😀 and more`)]]);
-  assert.equal(titleOf(session({ blocks })), `${'x'.repeat(59)}…`);
+  const status = { ...STATUS, title: 'Tests' };
+  assert.equal(titleOf(session({ blocks, status, asleep })), 'Tests');
+  assert.equal(titleOf(session({ blocks, asleep })), 'Earlier');
+  assert.equal(titleOf(session({ blocks, status: STATUS })), null);
 });
 
 test('the state counts what waits for review, proposed changes too', () => {
