@@ -7,6 +7,7 @@ second, and resident memory at the end.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import subprocess
@@ -49,6 +50,14 @@ def serve_ours() -> int:
             server.notify_json("acp/transcript", BLOCK)
 
     server.handle("bench/send", send)
+    return server.run()
+
+
+def serve_hanging() -> int:
+    from acp_sidecar.editor.server import SidecarServer
+
+    server = SidecarServer()
+    server.on_stop = asyncio.Event().wait
     return server.run()
 
 
@@ -175,7 +184,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    servers = {"ours": serve_ours, "stock": serve_stock}
+    servers = {"ours": serve_ours, "stock": serve_stock, "hanging": serve_hanging}
     if len(sys.argv) > 1:
         sys.exit(servers[sys.argv[1]]())
     main()

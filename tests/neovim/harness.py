@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -14,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -332,6 +334,12 @@ class FakeSidecar:
             elif message.get("method") == "textDocument/didClose":
                 uris.discard(document["uri"])
         return uris
+
+    def unread(self) -> int:
+        """How much of what was sent the editor has not taken from the socket."""
+        assert self._connection is not None
+        answer = fcntl.ioctl(self._connection, termios.TIOCOUTQ, b"\0" * 4)
+        return int.from_bytes(answer, sys.byteorder)
 
     def drop(self) -> None:
         """Ends the connection, as a server that dies does."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -89,7 +88,7 @@ def test_a_command_half_typed_is_finished_by_the_user(
         sidecar.begin("acp/reveal", reveal(workspace, "three.txt", 9)),
     ]
     # A command that waits for a character holds everything back until it has it.
-    time.sleep(0.2)
+    wait_until(lambda: sidecar.unread() == 0, "Neovim to have heard of all")
     editor.nvim.input(after)
     sidecar.answer(requests[0])
     sidecar.answer(requests[2])

@@ -6,27 +6,36 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.editor import Editor
+from tests.e2e.editor import BOUND, Editor, capabilities
 from tests.e2e.files.answers import EDIT, NOT_FOUND, done, in_step, refusal, text
 from tests.e2e.manners import LikeNeovim, LikeVsCode
 from tests.e2e.puppet import Puppet
 
 
-async def test_a_clean_open_file_is_written_to_disk_and_the_editor_follows(
-    vscode: LikeVsCode, editor: Editor, puppet: Puppet, ws: Path
+async def test_a_clean_open_file_is_written_to_disk_and_loaded_by_an_editor_that_watches_it(
+    idle_editor: Editor, puppet: Puppet, ws: Path, settings: dict[str, Any]
 ) -> None:
+    editor = idle_editor
+    await editor.initialize(ws, settings=settings, can=capabilities(reloads=True))
+    await editor.execute("acp.session.new")
     file = ws / "a.py"
     file.write_text("one\ntwo\n")
     uri = editor.open(file)
-    # An editor that watches the disk loads it by itself.
     writing = asyncio.create_task(puppet.write(file, "one\nTWO\n"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         while file.read_text() != "one\nTWO\n":
             await asyncio.sleep(0.005)
     editor.reload(uri, file)
     assert done(await writing)
     assert editor.all(EDIT) == []
-    # One that does not is brought along.
+
+
+async def test_a_clean_open_file_is_written_to_disk_and_the_editor_brought_along(
+    vscode: LikeVsCode, editor: Editor, puppet: Puppet, ws: Path
+) -> None:
+    file = ws / "a.py"
+    file.write_text("one\ntwo\n")
+    uri = editor.open(file)
     assert done(await puppet.write(file, "ONE\nTWO\n"))
     assert file.read_text() == "ONE\nTWO\n"
     assert editor.documents[uri].text == "ONE\nTWO\n"
