@@ -20,6 +20,7 @@ import pytest
 from attrs import frozen
 
 from tests.e2e.editor import Editor, editing
+from tests.e2e.family import descendants, survivors
 
 BOUND = 30
 ACP_SIDECAR = shutil.which("acp-sidecar", path=Path(sys.executable).parent) or "acp-sidecar"
@@ -232,6 +233,13 @@ async def a_turn(editor: Editor, ws: Path) -> dict[str, Any]:
     return await editor.state()
 
 
+async def put_away(editor: Editor) -> None:
+    """Close the session: a machine that is slow to end its agent would be worth a word."""
+    agent = descendants(editor.process.pid)
+    await editor.execute("acp.session.close")
+    assert await survivors(agent) == set()
+
+
 async def test_a_recorded_turn_is_told_and_ends_in_the_same_state(tmp_path: Path, ws: Path) -> None:
     traces = tmp_path / "traces"
     async with editing("--trace", str(traces)) as editor:
@@ -307,6 +315,7 @@ async def test_serve_takes_what_clients_append_and_logs_to_a_file(tmp_path: Path
     arguments = ["--stdio", "--clientProcessId", str(os.getpid())]
     async with editing(*arguments, "--log-file", str(log), "--log-level", "debug") as editor:
         await a_turn(editor, ws)
+        await put_away(editor)
         assert await editor.close() == 0
         assert editor.stderr == b""
     lines = log.read_text().splitlines()
@@ -328,8 +337,9 @@ async def test_serve_has_nothing_to_say_about_an_ordinary_session(ws: Path) -> N
         )
         editor.cancel(request)
         assert await turn == {"stopReason": "cancelled"}
-        await editor.execute("acp.session.close")
+        await put_away(editor)
         await editor.execute("acp.session.new")
+        await put_away(editor)
         assert await editor.close() == 0
         assert editor.stderr == b""
 
