@@ -80,6 +80,23 @@ def text_map(argument: Argument, name: str) -> Mapping[str, str] | None:
     raise _misfit(name, "an object of texts")
 
 
+def lines(argument: Argument, name: str) -> tuple[int, int] | None:
+    """The 0-based first and last line of an LSP range, which does not reach into the line at
+    whose beginning it ends."""
+    span = argument.get(name)
+    if span is None:
+        return None
+    try:
+        start, end = span["start"]["line"], span["end"]["line"]
+        if span["end"]["character"] == 0 and end > start:
+            end -= 1
+    except (KeyError, TypeError) as error:
+        raise _misfit(name, "an LSP range") from error
+    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+        raise _misfit(name, "an LSP range")
+    return start, end
+
+
 def session_id(argument: Argument) -> str | None:
     """The id of the session that is meant, one of ours."""
     return text(argument, "sessionId")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_sidecar.editor.calls import METHOD_NOT_FOUND, CommandError
-from acp_sidecar.editor.marks import Lines, Mark, marks
+from acp_sidecar.editor.marks import Lines, Mark, marks, meant
 from acp_sidecar.editor.server import ClientError, ClientGone
 from acp_sidecar.editor.walk import onward, stops
 
@@ -125,6 +125,19 @@ class Lenses:
             for kind, command in chosen
         ]
 
+    async def meant(
+        self, sessions: Sequence[SessionView], uri: str, first: int, last: int
+    ) -> list[tuple[SessionView, str | None]]:
+        """The hunks that somebody means who points at these 0-based lines of a document: the
+        session and the id of each, or None for the id where it is all of a session there."""
+        found = await self._marks(uri, sessions)
+        of = {session.state.session_id: len(own) for session, own in _per_session(found)}
+        chosen: list[tuple[SessionView, str | None]] = []
+        for session, own in _per_session(meant(found, first, last)):
+            whole = 1 < len(own) == of[session.state.session_id]
+            chosen += [(session, None)] if whole else [(session, mark.id) for mark in own]
+        return chosen
+
     async def next(
         self,
         sessions: Sequence[SessionView],
@@ -214,12 +227,12 @@ class Lenses:
         except CommandError:  # no file on a disk
             return None
 
-    async def _marks(self, uri: str) -> list[Mark]:
+    async def _marks(self, uri: str, sessions: Sequence[SessionView] | None = None) -> list[Mark]:
         path = self._path(uri)
         if path is None:
             return []
         found: list[Mark] = []
-        for session in self._sessions():
+        for session in self._sessions() if sessions is None else sessions:
             if session.ledger is not None:
                 found += await marks(session, path, self._files)
         return sorted(found, key=lambda mark: mark.start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,6 +49,23 @@ class Mark:
     def meets(self, first: int, last: int) -> bool:
         """Whether it is on one of these lines; one without lines is where it would be."""
         return self.start <= last and first <= self.last
+
+
+def meant(found: Sequence[Mark], first: int, last: int) -> list[Mark]:
+    """Of the marks in a document, from top to bottom, those that somebody means who points at
+    these 0-based lines, both included.
+
+    With several lines all that are on one of them. With one line a single one: that whose line
+    it is, else what was taken out above it, else below it.
+    """
+    if first != last:
+        return [mark for mark in found if mark.meets(first, last)]
+    bare = [mark for mark in found if not mark.lines]
+    return [
+        *(mark for mark in found if mark.lines and mark.meets(first, last)),
+        *(mark for mark in bare if mark.start == first),
+        *(mark for mark in bare if mark.start == first + 1),
+    ][:1]
 
 
 async def marks(session: SessionView, path: Path, files: Files) -> list[Mark]:

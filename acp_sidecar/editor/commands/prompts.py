@@ -11,6 +11,7 @@ from acp_sidecar.editor.arguments import (
     Argument,
     absolute_path,
     flag,
+    lines,
     number,
     objects,
     required_text,
@@ -52,21 +53,7 @@ async def _end_of(turn: Turn) -> Json:
 
 
 def _attachment(item: Argument) -> Attachment:
-    return required_text(item, "uri"), _lines_of(item.get("range"))
-
-
-def _lines_of(span: Json) -> tuple[int, int] | None:
-    if span is None:
-        return None
-    try:
-        start, end = span["start"]["line"], span["end"]["line"]
-        if span["end"]["character"] == 0 and end > start:
-            end -= 1
-    except (KeyError, TypeError) as error:
-        raise CommandError("'range' must be an LSP range.", INVALID_PARAMS) from error
-    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
-        raise CommandError("'range' must be an LSP range.", INVALID_PARAMS)
-    return start, end
+    return required_text(item, "uri"), lines(item, "range")
 
 
 async def _queue(on: Operations, argument: Argument) -> Json:
@@ -124,7 +111,7 @@ async def _mention(on: Operations, argument: Argument) -> Json:
     cwd = text(argument, "cwd") or on.default_cwd()
     if named is not None:
         cwd = on.client.session(named).state.cwd
-    return {"text": on.client.mention(path, cwd, _lines_of(argument.get("range")))}
+    return {"text": on.client.mention(path, cwd, lines(argument, "range"))}
 
 
 COMMANDS: Final[Mapping[str, Handler]] = {

@@ -9,6 +9,7 @@ from acp_sidecar.client.ports import Refused
 from acp_sidecar.editor.arguments import (
     Argument,
     flag,
+    lines,
     number,
     objects,
     required_text,
@@ -22,6 +23,7 @@ from acp_sidecar.workspace.changes import Reviewed
 from acp_sidecar.workspace.files import FileProblem
 
 if TYPE_CHECKING:
+    from acp_sidecar.client.ports import SessionView
     from acp_sidecar.editor.review import Edited, Step
 
 
@@ -40,11 +42,23 @@ async def _review_list(on: Operations, argument: Argument) -> Json:
 
 
 def _review_step(step: Step) -> Handler:
-    async def decide(on: Operations, argument: Argument) -> Sequence[Done]:
-        session = on.session(argument)
-        uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
-        came = await on.review.step(session, step, uri, hunk_id, _edited(argument))
+    async def take(
+        on: Operations, argument: Argument, session: SessionView, uri: str | None, id_: str | None
+    ) -> Sequence[Done]:
+        came = await on.review.step(session, step, uri, id_, _edited(argument))
         return [Done(session.state.session_id, came)]
+
+    async def decide(on: Operations, argument: Argument) -> Sequence[Done]:
+        uri, hunk_id = text(argument, "uri"), text(argument, "hunkId")
+        span = lines(argument, "range")
+        if span is None:
+            return await take(on, argument, on.session(argument), uri, hunk_id)
+        if uri is None or hunk_id is not None:
+            raise CommandError("A 'range' is one of a 'uri', without a 'hunkId'.", INVALID_PARAMS)
+        done: list[Done] = []
+        for session, id_ in await on.lenses.meant(on.chosen(argument), uri, *span):
+            done += await _or_problem(take(on, argument, session, uri, id_))
+        return done
 
     async def run(on: Operations, argument: Argument) -> Json:
         if argument.get("targets") is None:

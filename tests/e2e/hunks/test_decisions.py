@@ -56,6 +56,56 @@ async def test_several_targets_are_one_step_told_and_taken_back_as_one(desk: Tab
     assert (await desk.editor.execute("acp.review.keep", targets=[]))["kept"] == []
 
 
+def span(first: int, last: int, character: int = 0) -> dict[str, Any]:
+    """An LSP range from the beginning of a line into another."""
+    end = {"line": last, "character": character}
+    return {"start": {"line": first, "character": 0}, "end": end}
+
+
+async def test_the_hunk_at_a_cursor_is_decided_where_the_text_is_now(desk: Table) -> None:
+    """The user has just typed above it."""
+    editor = desk.editor
+    first, second = await desk.hunks()
+    editor.open(desk.path)
+    editor.type(desk.uri, 0, 0, "mine\n")
+    there = {"uri": desk.uri, "range": span(1, 1)}
+    none = await editor.execute("acp.review.keep", **there)
+    assert (none["kept"], none["undo"], none["partial"]) == ([], [], False)
+    assert none["text"] == "There is nothing to keep here."
+    kept = await editor.execute("acp.review.keep", uri=desk.uri, range=span(2, 2))
+    assert (kept["kept"], kept["text"]) == ([first["id"]], "Kept 1 change.")
+    reverted = await editor.execute("acp.review.revert", uri=desk.uri, range=span(8, 8))
+    assert reverted["reverted"] == [second["id"]]
+    assert editor.documents[desk.uri].text == "mine\n" + LINES.replace("two", "TWO")
+
+
+async def test_a_selection_takes_its_hunks_and_all_of_a_file_in_one_step(desk: Table) -> None:
+    first, second = await desk.hunks()
+    # It ends at the beginning of the second one's line, which is not part of it.
+    kept = await desk.editor.execute("acp.review.keep", uri=desk.uri, range=span(0, 6))
+    assert kept["kept"] == [first["id"]]
+    await desk.editor.execute("acp.review.undo", targets=kept["undo"])
+    kept = await desk.editor.execute("acp.review.keep", uri=desk.uri, range=span(0, 6, 1))
+    assert (kept["kept"], len(kept["undo"])) == ([first["id"], second["id"]], 1)
+    await desk.editor.execute("acp.review.undo")
+    assert len(await desk.hunks()) == 2
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        {"range": span(0, 0)},
+        {"range": span(1, 0), "uri": "file:///ws/a.txt"},
+        {"range": span(0, 0), "uri": "file:///ws/a.txt", "hunkId": "h"},
+    ],
+)
+async def test_an_odd_place_decides_nothing(desk: Table, argument: dict[str, Any]) -> None:
+    with pytest.raises(LspError, match="'range'") as caught:
+        await desk.editor.execute("acp.review.revert", **argument)
+    assert caught.value.code == -32602
+    assert len(await desk.hunks()) == 2
+
+
 async def test_an_undo_goes_no_further_where_a_step_cannot_be_taken_back(desk: Table) -> None:
     first, second = await desk.hunks()
     (session,) = await desk.editor.execute("acp.session.opened")

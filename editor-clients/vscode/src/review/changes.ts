@@ -59,7 +59,7 @@ export function places(session: ReviewSession, change: FileChange): Place[] {
 }
 
 /** Orders hunks from the top of a file to its bottom. */
-export function byLine(one: Place, other: Place): number {
+function byLine(one: Place, other: Place): number {
   return one.first - other.first || one.count - other.count || (one.hunkId < other.hunkId ? -1 : 1);
 }
 
@@ -120,22 +120,4 @@ export function isDeleted(change: FileChange): boolean {
 /** Whether all that waits in a file is what the agent would like to write. */
 export function isOnlyProposed(change: FileChange): boolean {
   return change.hunks.length === 0 && (change.proposed?.length ?? 0) > 0;
-}
-
-/**
- * The hunk that a line belongs to: one of its lines, or the place above or below which lines
- * were deleted.
- */
-export function placeAt(found: readonly Place[], line: number): Place | null {
-  return (
-    found.find(({ first, count }) => count > 0 && first <= line && line < first + count) ??
-    found.find(({ first, count }) => count === 0 && first === line) ??
-    found.find(({ first, count }) => count === 0 && first === line + 1) ??
-    null
-  );
-}
-
-/** The hunks that have a line between two, both included. */
-export function placesWithin(found: readonly Place[], from: number, to: number): Place[] {
-  return found.filter(({ first, count }) => first <= to && from <= first + Math.max(count - 1, 0));
 }

@@ -4,7 +4,7 @@ import { isDeleted, isOnlyProposed, waitingIn } from './changes.ts';
 import type { CheckpointNode, Checkpoints } from './checkpoints.ts';
 import { changes, files } from './counts.ts';
 import { openAllDiffs, openDiff } from './diffs.ts';
-import { activeFile, fileOf, type Hunks, showPlace } from './hunks.ts';
+import { activeFile, atCursor, fileOf, type Hunks, showPlace } from './hunks.ts';
 import type { Review } from './review.ts';
 import type { Steps, Target } from './steps.ts';
 import type { Node } from './tree.ts';
@@ -20,12 +20,10 @@ export interface Parts {
 export function reviewCommands(parts: Parts): Disposable[] {
   const { review, steps, hunks, checkpoints } = parts;
   const decide = (step: 'keep' | 'revert') => async (subject: unknown, all: unknown) => {
-    const targets = targetsOf(subject, all) ?? (await hunks.atCursor());
-    if (targets.length === 0) {
-      window.setStatusBarMessage('No change of an agent at the cursor.', 4000);
-      return;
+    const what = targetsOf(subject, all) ?? atCursor();
+    if (what) {
+      await steps[step](what);
     }
-    await steps[step](targets);
   };
   const decideFile = (step: 'keep' | 'revert') => async (subject: unknown, all: unknown) => {
     const targets = targetsOf(subject, all) ?? filesOf(review, subject);

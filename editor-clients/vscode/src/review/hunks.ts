@@ -1,38 +1,18 @@
 import { type Disposable, Range, TextEditorRevealType, Uri, window } from 'vscode';
 
-import type { FileChange, NextHunk } from '../protocol.ts';
+import type { NextHunk } from '../protocol.ts';
 import type { Sidecar } from '../sidecar.ts';
-import { byLine, type Place, placeAt, places, placesWithin } from './changes.ts';
+import type { Place } from './changes.ts';
 import { subjectOf } from './documents.ts';
-import type { Review } from './review.ts';
+import type { Spot } from './steps.ts';
 
-/** The hunks at the cursor, and the way from one to the next. */
+/** The way from one hunk to the next. */
 export class Hunks {
   readonly #sidecar: Sidecar;
-  readonly #review: Review;
   #said: Disposable | null = null;
 
-  constructor(sidecar: Sidecar, review: Review) {
+  constructor(sidecar: Sidecar) {
     this.#sidecar = sidecar;
-    this.#review = review;
-  }
-
-  /**
-   * The hunk at the cursor of the active editor, or all that the selection meets. The sidecar
-   * is asked where they are: what it told last may be of the text of a moment ago.
-   */
-  async atCursor(): Promise<Place[]> {
-    const editor = window.activeTextEditor;
-    if (!editor) {
-      return [];
-    }
-    const found = await this.#fresh(editor.document.uri);
-    const { start, end, isEmpty, active } = editor.selection;
-    if (!isEmpty && start.line !== end.line) {
-      return placesWithin(found, start.line, end.character === 0 ? end.line - 1 : end.line);
-    }
-    const place = placeAt(found, active.line);
-    return place ? [place] : [];
   }
 
   /** Goes to the hunk after or before the cursor, in whatever file that is. */
@@ -53,18 +33,22 @@ export class Hunks {
     this.#said?.dispose();
     this.#said = window.setStatusBarMessage(`Change ${next.number} of ${next.of}`, 4000);
   }
+}
 
-  async #fresh(uri: Uri): Promise<Place[]> {
-    const found: Place[] = [];
-    for (const { session, change } of this.#review.of(uri)) {
-      const list = await this.#sidecar.command<FileChange[]>('acp.review.list', {
-        sessionId: session.sessionId,
-      });
-      const now = list.find((each) => each.uri === change.uri);
-      found.push(...(now ? places(session, now) : []));
-    }
-    return found.sort(byLine);
+/** Where the cursor or the selection of the active editor is; the sidecar says which hunks that means. */
+export function atCursor(): Spot | null {
+  const editor = window.activeTextEditor;
+  if (!editor) {
+    return null;
   }
+  const { start, end } = editor.selection;
+  return {
+    uri: editor.document.uri.toString(),
+    range: {
+      start: { line: start.line, character: start.character },
+      end: { line: end.line, character: end.character },
+    },
+  };
 }
 
 /** Opens the file of a hunk there. */

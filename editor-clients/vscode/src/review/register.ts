@@ -21,7 +21,7 @@ export function registerReview(
   const review = new Review(sessions);
   const texts = new ReviewTexts(sidecar);
   const steps = new Steps(sidecar, sessions);
-  const hunks = new Hunks(sidecar, review);
+  const hunks = new Hunks(sidecar);
   const checkpoints = new Checkpoints(sidecar, sessions, steps);
   return [
     review,

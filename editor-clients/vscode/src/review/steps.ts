@@ -1,7 +1,7 @@
 import { commands, type Disposable, ProgressLocation, window } from 'vscode';
 
 import { showError } from '../failure.ts';
-import type { ReviewStep } from '../protocol.ts';
+import type { Range, ReviewStep } from '../protocol.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Sidecar } from '../sidecar.ts';
 import { withoutIcons, withoutLinks } from '../visible.ts';
@@ -11,6 +11,12 @@ export interface Target {
   sessionId: string;
   uri?: string;
   hunkId?: string;
+}
+
+/** Lines of a document, as LSP counts. */
+export interface Spot {
+  uri: string;
+  range: Range;
 }
 
 const KEEP = 'acp.review.keep';
@@ -46,12 +52,12 @@ export class Steps implements Disposable {
     this.#subscriptions = [ran, gone];
   }
 
-  async keep(targets: readonly Target[]): Promise<void> {
-    await this.#run(KEEP, { targets });
+  async keep(what: readonly Target[] | Spot): Promise<void> {
+    await this.#run(KEEP, 'range' in what ? what : { targets: what });
   }
 
-  async revert(targets: readonly Target[]): Promise<void> {
-    await this.#run(REVERT, { targets });
+  async revert(what: readonly Target[] | Spot): Promise<void> {
+    await this.#run(REVERT, 'range' in what ? what : { targets: what });
   }
 
   async restore(sessionId: string, checkpointId: string): Promise<void> {

@@ -6,9 +6,7 @@ import {
   byPath,
   counts,
   kindOf,
-  placeAt,
   places,
-  placesWithin,
   type ReviewSession,
   waitingIn,
 } from '../../../src/review/changes.ts';
@@ -59,27 +57,6 @@ test('a file without hunks is one decision, another as many as it has hunks', ()
   const binary = file('file:///pic', [], { binary: true });
   assert.equal(waitingIn([session(A, binary), session(B)]), 4);
   assert.deepEqual(counts(A), { come: 1, gone: 4 });
-});
-
-test('the hunk at the cursor is on its lines, or next to where lines were removed', () => {
-  const found = places(session(A), A);
-  const at = (line: number) => placeAt(found, line)?.hunkId ?? null;
-  assert.deepEqual([1, 2, 3, 8, 9, 10].map(at), [null, 'a1', null, 'a2', 'a2', null]);
-});
-
-test('a hunk that has lines wins over a removal that only touches the line', () => {
-  const close = file('file:///a', [hunk('gone', [3, 2], [3, 0]), hunk('here', [6, 1], [4, 1])]);
-  const found = places(session(close), close);
-  assert.equal(placeAt(found, 4)?.hunkId, 'here');
-  assert.equal(placeAt(found, 3)?.hunkId, 'gone');
-});
-
-test('a selection takes every hunk that it meets', () => {
-  const found = places(session(A), A);
-  const ids = (from: number, to: number) => placesWithin(found, from, to).map((it) => it.hunkId);
-  assert.deepEqual(ids(0, 20), ['a1', 'a2']);
-  assert.deepEqual(ids(3, 8), []);
-  assert.deepEqual(ids(0, 2), ['a1']);
 });
 
 test('files are in the order of their paths', () => {
