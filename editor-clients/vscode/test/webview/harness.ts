@@ -22,6 +22,12 @@ import { type Theme, THEMES } from './themes.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const ORIGIN = 'http://chat.test';
 
+declare global {
+  interface Window {
+    passTime?: (milliseconds: number) => void;
+  }
+}
+
 /** A browser, and what is put into its pages. */
 export class Chats {
   readonly #browser: Browser;
@@ -163,6 +169,25 @@ export class Chat {
   async sent<T extends FromChat['type']>(type: T): Promise<Extract<FromChat, { type: T }>[]> {
     const all = await this.page.evaluate(() => window.chat.sent);
     return all.filter((it): it is Extract<FromChat, { type: T }> => it.type === type);
+  }
+
+  /**
+   * Has no time pass in the page but by {@link later}: what comes at once does so on any machine.
+   * Timers go on.
+   */
+  async stopTime(): Promise<void> {
+    await this.page.evaluate(() => {
+      let now = performance.now();
+      performance.now = () => now;
+      Object.defineProperty(Event.prototype, 'timeStamp', { get: () => now });
+      window.passTime = (milliseconds) => {
+        now += milliseconds;
+      };
+    });
+  }
+
+  async later(milliseconds: number): Promise<void> {
+    await this.page.evaluate((it) => window.passTime?.(it), milliseconds);
   }
 
   /** Two frames have passed: what was to be drawn is drawn. */

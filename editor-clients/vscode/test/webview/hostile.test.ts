@@ -24,19 +24,20 @@ async function middle(chat: Chat, name: string): Promise<[number, number]> {
 
 test('a question of no session that comes under the pointer, or moves there, is not answered', async () => {
   const chat = await chats.open();
+  await chat.stopTime();
   const own = question('own', { sessionId: 'unknown', message: 'Log in to demo?' });
   await chat.state({}, { questions: [own] });
   const { mouse } = chat.page;
   const note = chat.page.getByText('look again, then press');
   await mouse.click(...(await middle(chat, 'Yes')));
   await note.waitFor();
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   // What is typed moves it up.
   await prompt(chat).fill('line\n'.repeat(8));
   await chat.settled();
   await mouse.click(...(await middle(chat, 'Yes')));
   assert.deepEqual(await chat.sent('answer'), []);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   await mouse.click(...(await middle(chat, 'Yes')));
   assert.deepEqual(await chat.sent('answer'), [
     { type: 'answer', requestId: 'own', optionId: 'yes' },
@@ -194,10 +195,11 @@ test('by Tab alone one comes from the prompt to a waiting question, and back', a
 
 test('a double click answers one question, not the one that comes after it', async () => {
   const chat = await chats.open();
+  await chat.stopTime();
   const both = [question('q'), question('r')];
   await chat.state({ status: 'requires_action' }, { questions: both });
   await chat.blocks([permission('q')]);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   const at = await middle(chat, 'Yes');
   await chat.page.mouse.click(...at);
   // The next one comes to where the first was.

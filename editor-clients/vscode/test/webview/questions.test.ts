@@ -146,13 +146,14 @@ test('a button that has just come under the pointer does not answer; a moment la
   assert.ok(box);
   await chat.page.reload();
   await chat.state();
+  await chat.stopTime();
   await chat.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await ask(chat);
   await chat.page.mouse.down();
   await chat.page.mouse.up();
   await chat.page.locator('.guard-note').getByText('look again').waitFor();
   assert.deepEqual(await chat.sent('answer'), []);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   await chat.page.mouse.down();
   await chat.page.mouse.up();
   assert.deepEqual(await chat.sent('answer'), [
@@ -164,9 +165,10 @@ test('a button that has just come under the pointer does not answer; a moment la
 
 test('a button that what is above it has moved does not answer at once', async () => {
   const chat = await chats.open();
+  await chat.stopTime();
   await chat.state({}, { questions: [question('q')] });
   await chat.blocks([message('m', 'Short'), permission('q')]);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   await chat.blocks([message('m', 'Longer now.\n\n'.repeat(4))]);
   const box = await chat.page.getByRole('button', { name: 'Yes' }).boundingBox();
   assert.ok(box);
@@ -177,8 +179,9 @@ test('a button that what is above it has moved does not answer at once', async (
 
 test('no key answers but one on a button that the user has gone to', async () => {
   const chat = await chats.open();
+  await chat.stopTime();
   await ask(chat);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   await chat.receive({ type: 'showQuestion', requestId: 'q' });
   const focused = () =>
     chat.page.evaluate(() => [
@@ -196,7 +199,7 @@ test('no key answers but one on a button that the user has gone to', async () =>
   // It has only just got there.
   await chat.page.keyboard.press('Enter');
   assert.deepEqual(await chat.sent('answer'), []);
-  await chat.page.waitForTimeout(GUARD_MS);
+  await chat.later(GUARD_MS);
   await chat.page.keyboard.press('Enter');
   assert.deepEqual(await chat.sent('answer'), [
     { type: 'answer', requestId: 'q', optionId: 'yes' },
