@@ -69,15 +69,7 @@ scenario(
       await page.keyboard.press('ArrowRight');
       return file.isVisible();
     });
-    await press(file);
-    const field = row.locator('input');
-    await until('its name can be typed', async () => {
-      await page.keyboard.press('F2');
-      return field.waitFor({ timeout: 1000 }).then(
-        () => true,
-        () => false,
-      );
-    });
+    const field = await window.rename(file);
     await field.fill('renamed.txt');
     await field.press('Enter');
     await until('it is renamed', () => existsSync(join(server.folder, 'second/renamed.txt')));

@@ -167,10 +167,9 @@ scenario(
     await editors.reads('typed.txt', `${'x'.repeat(150)}\n`);
 
     await window.showView('Explorer');
-    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'one.py' }).click();
-    await page.keyboard.press('F2');
-    const name = page.locator('.explorer-item-edited input');
-    await name.waitFor();
+    const name = await window.rename(
+      page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'one.py' }),
+    );
     await press(window, 'F1', 'F2', 'F3');
     await page.keyboard.press('Control+a');
     await page.keyboard.type('a_name_that_is_long_enough_for_the_agent_to_go_somewhere_else.py', {

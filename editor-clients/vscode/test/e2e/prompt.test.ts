@@ -81,7 +81,7 @@ scenario(
   async (window) => {
     const { chat } = window;
     await chat.open();
-    await chat.prompt('/wait 60');
+    await chat.prompt('/wait 600');
     await untilTab(window, /at work/);
     await chat.prompt('/read greeting.pi');
     const waiting = chat.frame.getByRole('list', { name: 'Waiting prompts' });

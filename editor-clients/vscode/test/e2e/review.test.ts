@@ -212,7 +212,7 @@ scenario('all changes are compared, reverted at once, and restored', OPTIONS, as
   await window.command('ACP: Restore Checkpoint…');
   await window.quickPick.titled('Bring the files back');
   assert.equal((await window.quickPick.items()).length, 2);
-  await window.page.keyboard.press('Enter');
+  await window.quickPick.accept();
   assert.match(await window.dialog.shown(), /Change greeting\.py/);
   await window.dialog.answer('Restore');
   await waits(window, '4');

@@ -122,6 +122,21 @@ export class Workbench {
     );
   }
 
+  /** Clicks a file in the explorer, and waits until its name can be typed; the field for it. */
+  async rename(file: Locator): Promise<Locator> {
+    const field = this.page.locator('.explorer-item-edited input');
+    await press(file);
+    // The explorer may not have taken up yet that it has the focus.
+    await until('its name can be typed', async () => {
+      await this.page.keyboard.press('F2');
+      return until('there is a field', () => field.isVisible(), 1).then(
+        () => true,
+        () => false,
+      );
+    });
+    return field;
+  }
+
   /** Those rows of the side bar's trees and lists that can be seen, from above. */
   async sideBar(): Promise<string[]> {
     const rows = await this.page.locator('.sidebar .monaco-list-row').allInnerTexts();
