@@ -278,6 +278,19 @@ async def test_closing_waits_for_the_client_only_so_long() -> None:
     assert pipe.taken == [b"first", b"waiting"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe of asyncio's is POSIX")
+async def test_a_pipe_that_closes_as_its_time_is_over_is_closed() -> None:
+    outbox = Outbox()
+    read, write = os.pipe()
+    pipe = os.fdopen(write, "wb", 0)
+    writer, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: outbox, pipe)
+    outbox.attach(writer)
+    outbox.send(b"the last word")
+    await outbox.close(0)
+    with os.fdopen(read, "rb") as other:
+        assert other.read() == b"the last word"
+
+
 # --- standard streams that are no pipes ------------------------------------------------------
 
 SESSION = b"".join(
