@@ -89,7 +89,7 @@ async def test_an_agent_that_cannot_be_used_says_why(
         "dying": {"command": sys.executable, "args": ["-c", dying]},
         "silent": {"command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]},
     }
-    await bare.begin(ws, settings={"agents": agents, "timeouts": {"initialize": 1}})
+    await bare.begin(ws, settings={"agents": agents})
     with pytest.raises(Refused, match=r"No agent 'nobody' is known\. Known: .*demo.*dying"):
         await bare.new(agent="nobody")
     with pytest.raises(Refused, match="Cannot find the command 'no-such-agent-here'") as absent:
@@ -99,6 +99,9 @@ async def test_an_agent_that_cannot_be_used_says_why(
         await bare.new(agent="patched")
     with pytest.raises(Refused, match="no licence found"):
         await bare.new(agent="dying")
+    # The others have had time to start; of this one nothing comes.
+    section = {"acp": {"timeouts": {"initialize": 1}}}
+    bare.workspace_did_change_configuration(types.DidChangeConfigurationParams(section))
     with pytest.raises(Refused, match=r"silent did not answer initialize within 1 s"):
         await bare.new(agent="silent")
     with pytest.raises(Refused, match="does not exist or is no folder"):
