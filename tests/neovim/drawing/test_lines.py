@@ -209,6 +209,8 @@ def test_lines_that_neovim_does_not_count(nvim: Editor, agent: Agent, folder: Pa
     ((row, above, old),) = virtual(nvim)
     assert (row, above, old[0]) == (3, True, "d")
     assert old[1] == "e  (no newline at the end)"
+    nvim.type("3G ar")
+    wait_until(lambda: (folder / "one.txt").read_bytes() == b"a\rb\nc\nd\ne", "the revert")
 
 
 # --- files as a whole ----------------------------------------------------------------------------

@@ -407,20 +407,6 @@ function M.at(buf, row)
   end)
 end
 
----The hunks that have a line among these; those of removed lines where they were.
----@param buf integer
----@param first integer 0-based
----@param last integer
----@return acp.HunkHere[]
-function M.within(buf, first, last)
-  return vim.tbl_filter(function(one)
-    if one.hunk.count == 0 then
-      return first <= one.row and one.row <= last
-    end
-    return one.first <= last and first <= one.last
-  end, M.hunks(buf))
-end
-
 ---@param group integer
 function M.watch(group)
   local function on(events, callback)

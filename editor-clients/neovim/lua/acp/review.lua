@@ -1,10 +1,11 @@
 ---Keep, revert, undo: which hunks a command means, and what came of it.
 local changes = require('acp.changes')
 local client = require('acp.client')
-local drawing = require('acp.drawing')
 local event = require('acp.event')
 local quickfix = require('acp.quickfix')
+local rows = require('acp.rows')
 local tell = require('acp.tell')
+local texts = require('acp.texts')
 
 local M = {}
 
@@ -24,22 +25,41 @@ local MOST_UNDONE = 1000
 
 ---@type string? The session of the last step, which is the one to undo in.
 local last_session
+---Steps that the sidecar has not answered, and undos that were asked for meanwhile.
+local running, undos = 0, {} ---@type integer, integer[]
+
+---The sidecar is gone: nothing is answered any more.
+function M.forget()
+  running, undos = 0, {}
+end
+
+local function answered()
+  running = math.max(running - 1, 0)
+  if running == 0 and #undos > 0 then
+    M.undo(table.remove(undos, 1))
+  end
+end
 
 ---Runs a command for a hunk, a file, a session or several of them, and tells what came of it.
 ---@param command string
 ---@param arguments table[]
 function M.execute(command, arguments)
   local argument = #arguments == 1 and arguments[1] or { targets = arguments }
-  last_session = arguments[#arguments].sessionId
+  running = running + 1
   client.execute(command, argument, function(err, outcome)
     if err then
       event.emit('Error', { message = err })
       tell.error(err)
+      answered()
       return
+    end
+    if #outcome.undo > 0 then
+      last_session = outcome.undo[1].sessionId
     end
     local say = outcome.partial and tell.warn or tell.info
     say(outcome.text)
     event.emit('Reviewed', outcome)
+    answered()
   end)
 end
 
@@ -97,27 +117,39 @@ function M.all(step)
   decide(step, sessions)
 end
 
----The hunks on some lines of the current buffer, or on those of a list.
+---The hunks on some lines of a list.
 ---@param first integer 1-based
 ---@param last integer
----@return { session: string, id: string }[]
-local function hunks(first, last)
-  if quickfix.is_here() then
-    local found = {}
-    for _, item in ipairs(quickfix.items(first, last)) do
-      if item.id then
-        found[#found + 1] = { session = item.session, id = item.id }
-      end
+---@return table[] arguments
+local function listed(first, last)
+  local found = {}
+  for _, item in ipairs(quickfix.items(first, last)) do
+    if item.id then
+      found[#found + 1] = { sessionId = item.session, hunkId = item.id }
     end
-    return found
   end
-  local here = drawing.within(0, first - 1, last - 1)
-  if first == last then
-    here = { drawing.at(0, first - 1) }
+  return found
+end
+
+---Some lines of the current buffer. Which hunks they mean the sidecar says.
+---@param first integer 1-based
+---@param last integer
+---@return table argument
+local function lines_here(first, last)
+  local uri = vim.uri_from_bufnr(0)
+  first, last = first - 1, last - 1
+  local file = changes.of(vim.uri_to_fname(uri))
+  if file and texts.has_lone_returns(file.name) then
+    first, last = rows.of_neovim(0, first, last)
   end
-  return vim.tbl_map(function(one)
-    return { session = one.hunk.session, id = one.hunk.id }
-  end, here)
+  return {
+    uri = uri,
+    range = {
+      start = { line = first, character = 0 },
+      -- Past the beginning of the last line: all of it.
+      ['end'] = { line = last, character = last > first and 1 or 0 },
+    },
+  }
 end
 
 ---Keeps or reverts the hunk under the cursor, or all on some lines.
@@ -126,21 +158,17 @@ end
 ---@param last? integer
 function M.hunks(step, first, last)
   first = first or vim.fn.line('.')
-  local chosen = hunks(first, last or first)
+  last = last or first
+  if not quickfix.is_here() and not vim.b.acp_uri then
+    M.execute('acp.review.' .. step, { lines_here(first, last) })
+    return
+  end
+  local chosen = quickfix.is_here() and listed(first, last) or {}
   if #chosen == 0 then
     tell.info('no change of the agent here')
     return
   end
-  local uri = current_uri()
-  local file = not quickfix.is_here() and changes.of(vim.uri_to_fname(uri))
-  if file and #file.entries == 1 and #chosen > 1 and #chosen == #file.hunks then
-    M.file(step, uri) -- one step to undo instead of many
-    return
-  end
-  local arguments = vim.tbl_map(function(one)
-    return { sessionId = one.session, hunkId = one.id }
-  end, chosen)
-  M.execute('acp.review.' .. step, arguments)
+  M.execute('acp.review.' .. step, chosen)
 end
 
 ---@type acp.Step
@@ -162,6 +190,10 @@ end
 ---Takes the last steps back.
 ---@param count integer
 function M.undo(count)
+  if running > 0 then
+    undos[#undos + 1] = count -- its answer says in which session something was done
+    return
+  end
   local session = require('acp.session')
   local chosen = session.get(last_session) or session.current()
   if not chosen then

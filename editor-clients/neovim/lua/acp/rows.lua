@@ -32,24 +32,48 @@ function M.of_lines(hunk, count)
   return hunk.first, true
 end
 
----The hunks of a text in which a lone `\r` ends a line for the sidecar, by Neovim's lines.
+---The first line of each row of a text in which a lone `\r` ends a line for the sidecar.
 ---@param buf integer
----@param hunks acp.Hunk[]
----@return acp.Hunk[]
-function M.by_neovim(buf, hunks)
-  local row_of, line = {}, 0
+---@return integer[] # By the row, from 1; one more stands for the end.
+local function lines_of_rows(buf)
+  local line, starts = 0, {}
   for row, text in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local _, inside = text:gsub('\r', '\r')
     if vim.endswith(text, '\r') then
       inside = inside - 1 -- with what follows one end of a line
     end
-    for _ = 0, inside do
+    starts[row] = line
+    line = line + inside + 1
+  end
+  starts[#starts + 1] = line
+  return starts
+end
+
+---The lines of such a text that some rows show.
+---@param buf integer
+---@param first integer
+---@param last integer
+---@return integer first
+---@return integer last
+function M.of_neovim(buf, first, last)
+  local starts = lines_of_rows(buf)
+  return starts[first + 1], starts[last + 2] - 1
+end
+
+---The hunks of such a text, by Neovim's rows.
+---@param buf integer
+---@param hunks acp.Hunk[]
+---@return acp.Hunk[]
+function M.by_neovim(buf, hunks)
+  local starts, row_of = lines_of_rows(buf), {}
+  local rows = #starts - 1
+  for row = 1, rows do
+    for line = starts[row], starts[row + 1] - 1 do
       row_of[line] = row - 1
-      line = line + 1
     end
   end
   return vim.tbl_map(function(hunk)
-    local first = row_of[hunk.first] or row_of[line - 1] + 1
+    local first = row_of[hunk.first] or rows
     local last = row_of[hunk.first + hunk.count - 1] or first
     return vim.tbl_extend('force', hunk, {
       first = first,

@@ -345,6 +345,7 @@ end
 
 ---The sidecar is gone and its sessions with it.
 function M.server_ended()
+  require('acp.review').forget()
   for _, session in pairs(sessions) do
     if not session.ended then
       session.ended = true
