@@ -34,10 +34,10 @@ async function write(window: Workbench, folder: string, text: string): Promise<v
   await chat.prompt(JSON.stringify({ 'notes.txt': text }));
 }
 
-/** The changed files, as the view lists them. */
+/** The changed files, as the view lists them; the sessions are called by what they were told. */
 async function lists(window: Workbench, ...files: string[]): Promise<void> {
   await untilSame('the files that wait', files.join('\n'), async () =>
-    (await window.sideBar()).filter((row) => row.includes('.txt')).join('\n'),
+    (await window.sideBar()).filter((row) => /^\w+\.txt/.test(row)).join('\n'),
   );
 }
 
@@ -55,7 +55,7 @@ scenario(
     assert.match((await window.chat.tabs()).join('\n'), /scribe in second.*\n.*scribe in first/);
     await window.screenshot('folders');
 
-    await press(page.locator('.sidebar .monaco-list-row').filter({ hasText: 'TWO' }));
+    await press(page.locator('.sidebar .monaco-list-row').filter({ hasText: /2: TWO/ }));
     await editors.shown('notes.txt');
     await editors.lens('notes.txt', /^Keep/);
     await lists(window, 'notes.txt−1 +1 second');
