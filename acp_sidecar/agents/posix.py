@@ -298,7 +298,11 @@ class PosixProcess:
 
     async def _clear(self) -> None:
         """Ends what the agent has left behind."""
-        if self._reaped or watchdog.is_empty(self.pid, self._strays):
+        if self._reaped:
+            # All of it was killed before: it is only looked at from now on.
+            await self._empty_within(lambda: _KILLED_SECONDS)
+            return
+        if watchdog.is_empty(self.pid, self._strays):
             return
         watchdog.ask_to_end(self.pid, self._strays)
         if not await self._empty_within(lambda: self._patience[1]):

@@ -102,8 +102,7 @@ class PosixJob:
             await self._empty_within(_PATIENCE)
         finally:
             self.kill_now()
-        if not await self._empty_within(_KILLED_SECONDS):
-            log.warning("processes of the group %d cannot be ended", self.pid)
+        await self._see_off()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_KILLED_SECONDS):
                 await self._reported.wait()
@@ -117,6 +116,21 @@ class PosixJob:
             self._killed = True
             self._look()
             watchdog.signal_group(self.pid, signal.SIGKILL, also=self._strays)
+
+    async def _see_off(self) -> None:
+        """Waits until what was killed is gone, and kills what it had started just before that."""
+        began = self._loop.time()
+        while not await self._empty_within(_LOOK_AGAIN) or self._has_more():
+            if self._loop.time() - began > _KILLED_SECONDS:
+                log.warning("processes of the group %d cannot be ended", self.pid)
+                return
+            self.kill_now()
+
+    def _has_more(self) -> bool:
+        if self._reaped:
+            return False
+        self._look()
+        return not watchdog.is_empty(self.pid, self._strays)
 
     def _look(self) -> None:
         """Finds what it runs elsewhere: in other sessions, or as a daemon that still writes."""
@@ -251,6 +265,8 @@ async def end_at_once(jobs: Collection[PosixJob]) -> None:
     finally:
         _signal_all(left, signal.SIGKILL)
     await _reports(left, _KILLED_SECONDS)
+    # Once more, for what was started between the look and the kill.
+    _signal_all([job for job in left if not job.gone], signal.SIGKILL)
     await _emptied(left)
     for job in left:
         job._let_go()
