@@ -77,7 +77,9 @@ class Storing:
 
         Raises :class:`Moved` where the user has begun to type in it and the editor would not
         save it any more, for it was not the one who changed the file."""
-        await self._buffers.comes_to_say(uri, text)
+        document = self._documents.get(uri)
+        if document is not None and document.text == before:
+            await self._buffers.comes_to_say(uri, text)
         for attempt in range(ATTEMPTS):
             await self._buffers.pause(self._documents.get(uri), attempt)
             document = self._documents.get(uri)

@@ -231,8 +231,9 @@ async def test_an_editor_that_reloads_by_itself_is_not_waited_for_once_the_user_
     assert buffer.text == LINES.replace("four", "FOUR").replace("two", "typed\ntwo")
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
-    hand: Hand, tmp_path: Path
+    at_once: bool, hand: Hand, tmp_path: Path
 ) -> None:
     """An editor refuses to save over a file that is newer than the one it has read."""
     path = say(tmp_path / "a.txt", LINES)
@@ -241,7 +242,7 @@ async def test_what_the_user_types_into_while_it_is_written_can_still_be_saved(
     told: list[str] = []
     files, buffer = hand.files(settle=600.0, taken_back=told.append), hand.open(path)
     typed = partial(hand.type, buffer, "two", "typed\n")
-    hand.once_on_disk(path, LINES, lambda: hand.later(0.1, typed))
+    hand.once_on_disk(path, LINES, typed if at_once else lambda: hand.later(0.1, typed))
     async with asyncio.timeout(20):
         outcome = await files.write(path, LINES.replace("four", "FOUR and more"))
     assert outcome.where == "buffer"
