@@ -25,12 +25,11 @@ from acp_sidecar.workspace.textdiff import edits, line_end, merge3, same_text
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS: Final = 4
-"""So often an edit is worked out anew for somebody who types on."""
 _AT_ONCE: Final = 2
-"""Of them; the others wait for a pause in the typing."""
-_PAUSE_SECONDS: Final = 0.1
-_PAUSE_WITHIN_SECONDS: Final = 2.5
+"""So many edits that typing overtakes are worked out anew at once: just after a key the next is
+farthest away. The others wait until the user pauses."""
+_PAUSE_SECONDS: Final = 0.25
+_PAUSE_WITHIN_SECONDS: Final = 3.0
 _STEPS_KEPT: Final = 16
 _BUSY: Final = 3
 _RELOAD: Final = 10
@@ -117,7 +116,7 @@ class Buffers:
 
     async def pause(self, document: Document | None, attempt: int) -> None:
         """Before the ``attempt``-th edit of a document, from 0: after a few that typing has
-        overtaken wait until the user pauses, at most 2.5 seconds."""
+        overtaken wait until the user pauses, at most 3 seconds."""
         if document is None or attempt < _AT_ONCE:
             return
         changed = asyncio.Event()

@@ -20,7 +20,7 @@ from attrs import evolve
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
-from acp_sidecar.workspace.edits import ATTEMPTS, Buffers, DocumentEdit, EditorPort
+from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort
 from acp_sidecar.workspace.filelocks import FileLocks
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.roots import Roots
@@ -59,6 +59,9 @@ __all__ = [
 DEFAULT_LIMIT: Final = 10_000_000
 """Bytes a file may have to be read."""
 
+_ATTEMPTS: Final = 5
+"""So often a change is worked out anew, since the file says something else before it comes
+about."""
 _MOMENT: Final = 0.01
 _WHOLE_SECONDS: Final = 0.2
 """How long at most is waited for an editor to fill a file that it has emptied."""
@@ -272,7 +275,7 @@ class Files:
         """
         check(path, content)
         async with self._locks.at(path):
-            for attempt in range(ATTEMPTS):
+            for attempt in range(_ATTEMPTS):
                 await self._buffers.pause(self._documents.at(path), attempt)
                 await self._whole(path)
                 now = self.peek(path)

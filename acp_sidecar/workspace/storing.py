@@ -6,18 +6,22 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Stamp
 from acp_sidecar.workspace.documents import Documents
-from acp_sidecar.workspace.edits import ATTEMPTS, Buffers, alike
+from acp_sidecar.workspace.edits import Buffers, alike
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.textdiff import fit, merge3
 from acp_sidecar.workspace.texts import Missing, Said, decode, misread
 from acp_sidecar.workspace.unsaved import Unsaved
 
 log = logging.getLogger(__name__)
+
+_ATTEMPTS: Final = 20
+"""So often an edit is worked out anew for somebody who types on: as long as it has not come about
+they may save over what is on disk."""
 
 T = TypeVar("T")
 
@@ -80,8 +84,7 @@ class Storing:
         document = self._documents.get(uri)
         if document is not None and document.text == before:
             await self._buffers.comes_to_say(uri, text)
-        for attempt in range(ATTEMPTS):
-            await self._buffers.pause(self._documents.get(uri), attempt)
+        for _ in range(_ATTEMPTS):
             document = self._documents.get(uri)
             if document is None:
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -100,28 +101,38 @@ async def test_the_word_of_a_saving_does_not_end_the_wait_for_the_file_to_be_loa
     await only_the_first_line_is_the_agent_s(editor, uri, BEFORE + " a")
 
 
-async def test_a_write_comes_about_while_the_user_types_fast(
+async def test_a_write_comes_about_when_a_user_who_types_fast_pauses(
     idle_editor: Editor, puppet: Puppet, path: Path
 ) -> None:
     editor = idle_editor
     (uri,) = editor.documents
     takes = editor.answers[EDIT]
-    typed = [" a", " b", " c", " d", " e", " f"]
-    left = iter(typed)
 
-    async def type_first(params: dict[str, Any]) -> Any:
-        end = len(editor.documents[uri].text.splitlines()[2])
-        for word in left:
-            editor.type(uri, 2, end, word)
-            break
+    def press() -> None:
+        editor.type(uri, 2, len(editor.documents[uri].text.splitlines()[2]), "x")
+
+    async def type_on() -> None:
+        for _ in range(40):
+            press()
+            await asyncio.sleep(0.05)
+
+    async def overtaken(params: dict[str, Any]) -> Any:
+        if not typing.done():
+            press()
         return await takes(params)
 
-    editor.answers[EDIT] = type_first
-    editor.type(uri, 2, 5, "!")
-    assert done(await puppet.write(path, AFTER))
-    assert len(editor.all(EDIT)) == len(typed) + 1
-    assert editor.documents[uri].text == AFTER + "!" + "".join(typed)
-    await only_the_first_line_is_the_agent_s(editor, uri, BEFORE + "!" + "".join(typed))
+    editor.answers[EDIT] = overtaken
+    typing = asyncio.create_task(type_on())
+    request = puppet.request(
+        "fs/write_text_file", {"sessionId": puppet.session, "path": str(path), "content": AFTER}
+    )
+    assert done(await puppet.result(request))
+    assert typing.done()
+    assert 2 <= len(editor.all(EDIT)) <= 5
+    line = editor.documents[uri].text.splitlines()[2]
+    assert line.count("x") >= 40
+    assert editor.documents[uri].text == AFTER.replace("three", line)
+    await only_the_first_line_is_the_agent_s(editor, uri, BEFORE.replace("three", line))
 
 
 async def _says(path: Path, said: str) -> bool:
