@@ -57,12 +57,6 @@ def children(pid: int) -> list[int]:
     return [number for number, _ in sorted(below, key=lambda one: (one[1], one[0]))]
 
 
-def state_of(pid: int) -> str:
-    """R, S, T and so on."""
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[0].decode()
-
-
 def command_of(pid: int) -> list[str]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return file.read().decode().rstrip("\0").split("\0")

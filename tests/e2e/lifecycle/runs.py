@@ -7,10 +7,11 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.e2e.editor import BOUND, Editor
-from tests.e2e.family import Process, command_of, descendants, state_of
+from tests.e2e.family import Process, command_of, descendants
 from tests.e2e.puppet import RELAY
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
@@ -36,17 +37,17 @@ class Run:
 
 
 async def hold_back(sidecar: int) -> Callable[[], list[dict[str, Any]]]:
-    """Stop the agent, so that it is killed before it reads any more; gives what looks at the
-    messages that it was sent since.
+    """Have the agent read no more; gives what looks at the messages that it was sent since.
 
-    Whether a process gets to read what it was sent is up to the machine.
+    Whether a process gets to read what it was sent before it is killed is up to the machine.
     """
     (relay,) = [pid for pid, _ in descendants(sidecar) if str(RELAY) in command_of(pid)[1:2]]
     # Another reader of the same pipe: what is in it stays as long as there is one.
     descriptor = os.open(f"/proc/{relay}/fd/0", os.O_RDONLY | os.O_NONBLOCK)
-    os.kill(relay, signal.SIGSTOP)
+    held = Path(command_of(relay)[2] + ".held")
+    os.kill(relay, signal.SIGUSR1)
     async with asyncio.timeout(BOUND):
-        while state_of(relay) != "T":
+        while not held.exists():
             await asyncio.sleep(0.005)
 
     def unread() -> list[dict[str, Any]]:
