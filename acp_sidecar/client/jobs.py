@@ -28,7 +28,7 @@ class Jobs:
         self._hurried = True
 
     async def stop(self) -> None:
-        """End all of them, within 0.3 seconds."""
+        """End all of them, without patience."""
         await end_at_once(self._jobs)
 
     def kill(self) -> None:

@@ -249,7 +249,8 @@ class Pool:
             del self._agents[agent.key]
 
     async def stop(self) -> None:
-        """End every process within half a second."""
+        """End every process, without patience; those that are left when this is called off are
+        killed."""
         agents = list(self._agents.values())
         try:
             async with asyncio.TaskGroup() as group:

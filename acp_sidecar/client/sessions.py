@@ -442,7 +442,7 @@ class Sessions:
             self._editor.tell("log" if agent.stopping else "error", told)
 
     async def stop(self) -> None:
-        """The editor is going: answer what waits, end every agent, within half a second."""
+        """The editor is going: answer what waits, end every agent, without patience."""
         self._stopping = True
         self._permissions.cancel(lambda agent, session: True)
         self._elicitations.cancel(lambda agent, session: True)
