@@ -29,10 +29,9 @@ from acp_sidecar.acp import jsonrpc, v1, wire
 from acp_sidecar.acp.decoding import DecodeError, displayable, free_form
 from acp_sidecar.acp.model import Json, MessageChunk, TextContent
 from acp_sidecar.agents.secrets import LEFT_OUT, may_hold_secrets, without_secrets
-from acp_sidecar.client.endings import stop_text
+from acp_sidecar.client.endings import whole_state
 from acp_sidecar.client.visible import visible
 from acp_sidecar.playback import Player
-from acp_sidecar.session.snapshot import snapshot
 from acp_sidecar.session.state import Session
 
 logger = logging.getLogger(__name__)
@@ -254,9 +253,7 @@ def show(path: Path, *, state: bool = False) -> int:
     Returns the exit code. Raises what :func:`replay` raises.
     """
     if state:
-        values = snapshot(replay(path))
-        values["stopText"] = stop_text(values["stopReason"])
-        print(json.dumps(values, indent=2, ensure_ascii=False))
+        print(json.dumps(whole_state(replay(path)), indent=2, ensure_ascii=False))
         return 0
     count = 0
     for line in render(read(path)):

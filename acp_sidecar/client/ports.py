@@ -16,7 +16,7 @@ from attrs import frozen
 from acp_sidecar.acp.elicitation import Form
 from acp_sidecar.agents.login import LoginCommand, Variable
 from acp_sidecar.client.choices import Choice, distinct
-from acp_sidecar.client.endings import stop_text
+from acp_sidecar.client.endings import stop_text, whole_state
 from acp_sidecar.client.excerpt import excerpt
 from acp_sidecar.client.inquiry import cut
 from acp_sidecar.client.proposals import Decided, Proposals
@@ -58,6 +58,7 @@ __all__ = [
     "excerpt",
     "stop_text",
     "visible",
+    "whole_state",
 ]
 
 Severity = Literal["error", "warning", "info", "log"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from acp_sidecar.client.ports import Restoring, SessionView, stop_text
+from acp_sidecar.client.ports import Restoring, SessionView, whole_state
 from acp_sidecar.editor.arguments import (
     Argument,
     absolute_path,
@@ -16,7 +16,7 @@ from acp_sidecar.editor.arguments import (
 )
 from acp_sidecar.editor.calls import INVALID_PARAMS, CommandError
 from acp_sidecar.editor.commands.operations import Handler, Json, Operations, with_progress
-from acp_sidecar.session.snapshot import offered, snapshot
+from acp_sidecar.session.snapshot import offered
 
 
 async def _new(on: Operations, argument: Argument) -> Json:
@@ -117,8 +117,7 @@ async def _state(on: Operations, argument: Argument) -> Json:
     on.follow.refresh(session)
     session.state.changes = on.review.changes(session)
     session.state.queue = session.queue()
-    state = snapshot(session.state)
-    return {**state, "stopText": stop_text(state["stopReason"])}
+    return whole_state(session.state)
 
 
 async def _set_mode(on: Operations, argument: Argument) -> Json:
