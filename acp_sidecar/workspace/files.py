@@ -53,6 +53,7 @@ __all__ = [
     "Files",
     "Missing",
     "WriteOutcome",
+    "until_whole",
     "window",
 ]
 
@@ -64,7 +65,14 @@ _ATTEMPTS: Final = 5
 about."""
 _MOMENT: Final = 0.01
 _WHOLE_SECONDS: Final = 0.2
-"""How long at most is waited for an editor to fill a file that it has emptied."""
+"""How long at most is waited for a file to be filled that somebody has emptied."""
+
+
+async def until_whole(half_written: Callable[[], bool]) -> None:
+    """Wait for what somebody may be in the middle of writing, for a moment at most."""
+    end = time.monotonic() + _WHOLE_SECONDS
+    while half_written() and time.monotonic() < end:  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(_MOMENT)
 
 
 class Files:
@@ -118,10 +126,7 @@ class Files:
             return self.peek(path)
 
     async def _whole(self, path: Path) -> None:
-        """Wait for what an editor may be in the middle of saving."""
-        end = time.monotonic() + _WHOLE_SECONDS
-        while self.half_written(path) and time.monotonic() < end:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(_MOMENT)
+        await until_whole(lambda: self.half_written(path))
 
     def is_open(self, path: Path) -> bool:
         """Whether an editor has the file open."""
@@ -194,10 +199,10 @@ class Files:
         with a number beyond ``after``."""
         return self._unsaved.sightings(path, after)
 
-    def half_written(self, path: Path) -> bool:
-        """Whether an editor may be in the middle of saving a file: some empty it first, or take
-        it away."""
-        return self._unsaved.half_written(path)
+    def half_written(self, path: Path, *, known: bool = False) -> bool:
+        """Whether somebody may be in the middle of writing a file that is open: many empty it
+        first, or take it away. ``known``: one that has said something, open or not."""
+        return self._unsaved.half_written(path, known=known)
 
     def at_work(self, path: Path) -> bool:
         """Whether a write of the file is under way, which its writer will tell of."""

@@ -12,7 +12,8 @@ What an agent reports is only believed where the file itself bears it out.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -20,7 +21,7 @@ from typing import Final
 from acp_sidecar.workspace.baselines import Baselines
 from acp_sidecar.workspace.changes import EditedFile, FileChange, Reviewed
 from acp_sidecar.workspace.entry import Entry, State, same
-from acp_sidecar.workspace.files import Files, WriteOutcome
+from acp_sidecar.workspace.files import Files, WriteOutcome, until_whole
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
@@ -213,24 +214,39 @@ class Ledger:
         yet who changed them; True then.
         """
         later = False
-        async with self._lock:
+        paths = None if paths is None else tuple(paths)
+        async with self._lock if patient else self._whole(paths):
             tracked = self._tracked
-            for number, path in enumerate(tuple(tracked.entries) if paths is None else paths, 1):
+            for number, entry in enumerate(self._entries(paths), 1):
                 if number % _AT_ONCE == 0:
                     await asyncio.sleep(0)
-                entry = tracked.entries.get(path)
-                if entry is not None and patient and self._unclear(path):
+                if patient and tracked.unclear(entry):
                     later = True
-                elif entry is not None:
+                else:
                     tracked.observe(entry, by_agent=tracked.in_turn)
             tracked.unkept.observe(by_agent=tracked.in_turn)
             tracked.join_moves()
             self._flush(urgent=True)
         return later
 
-    def _unclear(self, path: Path) -> bool:
-        files = self._files
-        return files.just_loaded(path) or files.at_work(path) or files.half_written(path)
+    async def whole(self) -> None:
+        """Wait for files that somebody is just writing, for a moment at most."""
+        async with self._whole():
+            pass
+
+    @asynccontextmanager
+    async def _whole(self, paths: Collection[Path] | None = None) -> AsyncIterator[None]:
+        """Nobody else is at work here, and no file, or none of these, is half written."""
+        async with self._lock:
+            entries = self._entries(paths)
+            await until_whole(lambda: any(map(self._tracked.half_written, entries)))
+            yield
+
+    def _entries(self, paths: Collection[Path] | None) -> list[Entry]:
+        entries = self._tracked.entries
+        if paths is None:
+            return list(entries.values())
+        return [entries[path] for path in paths if path in entries]
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -283,7 +299,7 @@ class Ledger:
 
         Raises :class:`NoSuchHunk`.
         """
-        async with self._lock:
+        async with self._whole():
             chosen, entries = self._chosen(path, hunk_id)
             parts = [part for entry in entries if (part := keep(entry, chosen))]
             if hunk_id is None:
@@ -300,7 +316,7 @@ class Ledger:
         a file goes by :meth:`delete`, after the user was asked.
         Raises :class:`NoSuchHunk`.
         """
-        async with self._lock:
+        async with self._whole():
             outcome = Outcome()
             chosen, entries = self._chosen(path, hunk_id)
             for entry in in_order(entries, self._tracked.entries):
@@ -319,7 +335,7 @@ class Ledger:
         Those that say something else than they did when a revert left them stay, and are
         reported. :meth:`undo` brings back what was deleted.
         """
-        async with self._lock:
+        async with self._whole():
             outcome = Outcome()
             for file in files:
                 await delete(self._tracked, file, outcome)
@@ -334,7 +350,7 @@ class Ledger:
 
         Files for which that cannot be done stay as they are, and can be tried again.
         """
-        async with self._lock:
+        async with self._whole():
             outcome = await self._undo.undo()
             for part in outcome.parts:
                 self._news.undone(part)
@@ -349,7 +365,7 @@ class Ledger:
         Kept changes are taken back too; :meth:`undo` takes back the restore. Raises
         ``LookupError`` where there is no such checkpoint.
         """
-        async with self._lock:
+        async with self._whole():
             tracked = self._tracked
             tracked.observe_all(by_agent=tracked.in_turn)
             tracked.join_moves()
@@ -366,7 +382,7 @@ class Ledger:
 
         Raises ``LookupError`` where there is no such checkpoint.
         """
-        async with self._lock:
+        async with self._whole():
             tracked = self._tracked
             tracked.observe_all(by_agent=tracked.in_turn)
             tracked.join_moves()

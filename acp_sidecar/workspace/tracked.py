@@ -188,7 +188,7 @@ class Tracked:
         if not fresh and self.files.still(entry.path, now.stamp, missing=now.is_missing):
             entry.problem = None
             return
-        if not by_agent and not fresh and self.files.half_written(entry.path):
+        if not by_agent and not fresh and self.half_written(entry):
             return
         stamp, before = disk.stamp(entry.path), entry.stamp
         self._stamped(entry, stamp)
@@ -204,6 +204,16 @@ class Tracked:
         self._take_in(entry, said, before, by_agent=its)
         if not isinstance(said, FileText) or said.source == "disk":
             entry.beneath = None
+
+    def half_written(self, entry: Entry) -> bool:
+        """Whether somebody may be in the middle of writing a file."""
+        known = entry.stamp is not None and entry.stamp.size > 0
+        return self.files.half_written(entry.path, known=known)
+
+    def unclear(self, entry: Entry) -> bool:
+        """Whether it cannot be told yet what a file has come to say, or by whose hand."""
+        files, path = self.files, entry.path
+        return files.just_loaded(path) or files.at_work(path) or self.half_written(entry)
 
     def _seen_so_far(self, entry: Entry) -> None:
         for sighting in self.files.sightings(entry.path):

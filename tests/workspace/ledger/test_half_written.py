@@ -1,0 +1,99 @@
+"""Many programs empty a file before they write it, or take it away: what is seen between is
+nobody's change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acp_sidecar.workspace.ledger import Ledger
+from tests.workspace.disk import say
+from tests.workspace.ledger.changes import LINES, agent_writes, only
+
+NEW = LINES.replace("two", "TWO")
+LATER = "later\n"
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+BEGINNINGS = pytest.mark.parametrize("begin", [_empty, Path.unlink], ids=["emptied", "taken away"])
+
+
+@BEGINNINGS
+async def test_what_the_user_has_another_program_write_stays_theirs(
+    ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, NEW)
+    ledger.end_turn()
+    begin(path)
+    assert await ledger.refresh(patient=True), "it has to be looked at again"
+    assert ledger.diff(path) == (LINES, NEW)
+    say(path, LATER + NEW)
+    assert not await ledger.refresh(patient=True)
+    assert ledger.diff(path) == (LATER + LINES, LATER + NEW)
+    assert [hunk.state for hunk in only(ledger).hunks] == ["waiting"]
+
+
+@BEGINNINGS
+@pytest.mark.parametrize("step", ["refresh", "revert", "keep"])
+async def test_what_is_decided_meanwhile_waits_for_it(
+    ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None], step: str
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, NEW)
+    ledger.end_turn()
+    begin(path)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(getattr(ledger, step)())
+        await asyncio.sleep(0)
+        say(path, LATER + NEW)
+    before, after = {
+        "refresh": (LATER + LINES, LATER + NEW),
+        "revert": (LATER + LINES, LATER + LINES),
+        "keep": (LATER + NEW, LATER + NEW),
+    }[step]
+    assert path.read_text() == after
+    assert ledger.diff(path) == (before, after)
+
+
+@BEGINNINGS
+async def test_the_agent_changes_what_was_whole_at_the_prompt(
+    ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, NEW)
+    ledger.end_turn()
+    begin(path)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(ledger.whole())
+        await asyncio.sleep(0)
+        say(path, LATER + NEW)
+    ledger.begin_turn()
+    await agent_writes(ledger, path, LATER + NEW + "more\n")
+    assert ledger.diff(path) == (LATER + LINES, LATER + NEW + "more\n")
+
+
+@BEGINNINGS
+async def test_what_stays_so_is_told_after_a_moment(
+    ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
+) -> None:
+    path = say(tmp_path / "a", LINES)
+    await agent_writes(ledger, path, NEW)
+    ledger.end_turn()
+    begin(path)
+    number = 0
+    async with asyncio.timeout(20):
+        while await ledger.refresh(patient=True):
+            # Its folder goes on changing.
+            number += 1
+            say(tmp_path / str(number), "beside\n")
+            await asyncio.sleep(0)
+    assert number, "it was not told at once"
+    [hunk] = only(ledger).hunks
+    assert hunk.state == "conflict"
