@@ -67,6 +67,12 @@ def by_itself(nvim: Editor, agent: Agent, folder: Path, change: Any, *paths: str
     wait_until(lambda: nvim.seen("TurnEnded"), "the end of the turn")
 
 
+def changes(nvim: Editor) -> list[dict[str, Any]]:
+    """What waits for review, as told last; nothing before anything was told."""
+    told = nvim.seen("Changes")
+    return told[-1]["changes"] if told else []
+
+
 def _called(nvim: Editor, title: str) -> bool:
     windows = nvim.marked("transcript")
     return bool(windows) and title in "\n".join(nvim.lines(windows[0]))

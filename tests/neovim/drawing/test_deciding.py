@@ -12,6 +12,7 @@ from tests.neovim.drawing.drawn import (
     EDITED,
     LINES,
     OLD,
+    changes,
     mine,
     notes,
     prompted,
@@ -74,18 +75,18 @@ def test_a_range_takes_all_within(reviewed: Editor, folder: Path) -> None:
 def test_file_and_all(reviewed: Editor, agent: Agent, folder: Path) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "two.txt": text(EDITED), folder / "three.txt": "x\n"})
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 3)
+    wait_until(lambda: len(changes(reviewed)) == 3)
     reviewed.lua("vim.api.nvim_set_current_win(...)", mine(reviewed))
     reviewed.type(" aR")
     wait_until(lambda: (folder / "one.txt").read_text() == text(LINES))
     reviewed.command("Acp keep file two.txt")
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 1)
+    wait_until(lambda: len(changes(reviewed)) == 1)
     reviewed.command("Acp revert all")
     wait_until(lambda: (folder / "three.txt").read_text() == text(LINES))
     assert (folder / "two.txt").read_text() == text(EDITED)
     reviewed.command("Acp undo all")
     wait_until(lambda: (folder / "one.txt").read_text() == text(EDITED))
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 3)
+    wait_until(lambda: len(changes(reviewed)) == 3)
     reviewed.command("Acp revert hunk")
     reviewed.command("edit mine.txt")
     reviewed.command("Acp keep hunk")

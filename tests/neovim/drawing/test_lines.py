@@ -13,6 +13,7 @@ from tests.neovim.drawing.drawn import (
     LINES,
     OLD,
     by_itself,
+    changes,
     mine,
     notes,
     setup,
@@ -70,7 +71,7 @@ def test_a_buffer_loaded_anew_is_drawn_anew_and_once(reviewed: Editor) -> None:
 
 
 def first_start(nvim: Editor) -> int:
-    (change,) = nvim.seen("Changes")[-1]["changes"]
+    (change,) = changes(nvim)
     return int(change["hunks"][0]["after"]["start"])
 
 
@@ -230,7 +231,7 @@ def test_created_deleted_moved_and_binary_files_are_told(
 
     names = ("new.txt", "three.txt", "old.txt", "moved.txt", "picture.bin")
     by_itself(nvim, agent, folder, change, *names)
-    wait_until(lambda: len(nvim.seen("Changes")[-1]["changes"]) == 4, "four files")
+    wait_until(lambda: len(changes(nvim)) == 4, "four files")
     nvim.lua("vim.api.nvim_set_current_win(...)", mine(nvim))
     nvim.command("edit new.txt")
     assert notes(nvim, "new.txt") == "created by puppet"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.neovim.agent import Agent
-from tests.neovim.drawing.drawn import EDITED, LINES, OLD, mine, text, virtual, writes
+from tests.neovim.drawing.drawn import EDITED, LINES, OLD, changes, mine, text, virtual, writes
 from tests.neovim.harness import Editor, wait_until
 
 # --- motions --------------------------------------------------------------------------------------
@@ -18,7 +18,7 @@ def test_motions_count_wrap_and_go_on_to_the_next_file(
 ) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "two.txt": text(EDITED)})
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 2)
+    wait_until(lambda: len(changes(reviewed)) == 2)
     reviewed.lua("vim.api.nvim_set_current_win(...)", mine(reviewed))
     reviewed.type("gg")
 
@@ -61,7 +61,7 @@ def test_motions_leave_a_modified_buffer_where_it_cannot_be_hidden(
 ) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "two.txt": text(EDITED)})
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 2)
+    wait_until(lambda: len(changes(reviewed)) == 2)
     reviewed.lua("vim.api.nvim_set_current_win(...)", mine(reviewed))
     reviewed.command("only | set nohidden")
     reviewed.type("GAmine<Esc>")
@@ -156,7 +156,7 @@ def test_side_by_side_follows_what_is_kept(reviewed: Editor) -> None:
 def test_the_list_of_all_hunks(reviewed: Editor, agent: Agent, folder: Path) -> None:
     reviewed.lua("_G.seen = {}")
     writes(reviewed, agent, {folder / "two.txt": text(EDITED[:-1])})
-    wait_until(lambda: len(reviewed.seen("Changes")[-1]["changes"]) == 2)
+    wait_until(lambda: len(changes(reviewed)) == 2)
     reviewed.lua("vim.api.nvim_set_current_win(...)", mine(reviewed))
     reviewed.command("Acp changes")
     wait_until(lambda: reviewed.eval("&buftype") == "quickfix")
