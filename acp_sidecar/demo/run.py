@@ -113,7 +113,7 @@ def _environment(
     }
     demo = {
         "plugin": str(plugin),
-        "command": [sys.executable, "-m", "acp_sidecar", "serve"],
+        "command": [sys.executable, "-m", "acp_sidecar.demo.sidecar", str(workspace.lock)],
         "headless": str(HERE / "headless.lua") if headless else None,
         "settings": _settings(protocol),
     }

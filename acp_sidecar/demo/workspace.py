@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+
+from acp_sidecar.workspace.lockfile import hold
+
+_SIDECAR_SECONDS: Final = 10.0
+"""How long the sidecar may take to end after its editor."""
 
 FILES: Final = {
     "greeting.py": '''"""Greets people by name."""
@@ -40,6 +47,19 @@ class Scratch:
     folder: Path
     home: Path
 
+    @property
+    def lock(self) -> Path:
+        """What the sidecar holds while it runs."""
+        return self.home / "sidecar.lock"
+
+    def wait_for_the_sidecar(self) -> None:
+        """Wait until it has ended: it would make its folders anew."""
+        end = time.monotonic() + _SIDECAR_SECONDS
+        while (handle := hold(self.lock)) is None and time.monotonic() < end:
+            time.sleep(0.02)
+        if handle is not None:
+            os.close(handle)
+
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Scratch]:
@@ -52,4 +72,8 @@ def scratch() -> Iterator[Scratch]:
         home.mkdir()
         for name, text in FILES.items():
             (folder / name).write_text(text, encoding="utf-8")
-        yield Scratch(folder, home)
+        workspace = Scratch(folder, home)
+        try:
+            yield workspace
+        finally:
+            workspace.wait_for_the_sidecar()
