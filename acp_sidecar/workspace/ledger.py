@@ -213,7 +213,7 @@ class Ledger:
         ``patient`` leaves files for later (a tenth of a second) of which it cannot be told
         yet who changed them; True then.
         """
-        later = False
+        later, unclear = False, []
         paths = None if paths is None else tuple(paths)
         async with self._lock if patient else self._whole(paths):
             tracked = self._tracked
@@ -221,6 +221,12 @@ class Ledger:
                 if number % _AT_ONCE == 0:
                     await asyncio.sleep(0)
                 if patient and tracked.unclear(entry):
+                    unclear.append(entry)
+                else:
+                    tracked.observe(entry, by_agent=tracked.in_turn)
+            # One that is gone may have been found under another name.
+            for entry in unclear:
+                if tracked.unclear(entry):
                     later = True
                 else:
                     tracked.observe(entry, by_agent=tracked.in_turn)

@@ -208,7 +208,15 @@ class Tracked:
     def half_written(self, entry: Entry) -> bool:
         """Whether somebody may be in the middle of writing a file."""
         known = entry.stamp is not None and entry.stamp.size > 0
-        return self.files.half_written(entry.path, known=known)
+        half = self.files.half_written(entry.path, known=known)
+        return half and not self._is_elsewhere(entry)
+
+    def _is_elsewhere(self, entry: Entry) -> bool:
+        """Whether a file that is gone is found under another name."""
+        if entry.stamp is None or disk.stamp(entry.path) is not None:
+            return False
+        found = self._by_inode.get(inode(entry.stamp), {}).values()
+        return any(each is not entry and is_moved(entry.stamp, each.stamp) for each in found)
 
     def unclear(self, entry: Entry) -> bool:
         """Whether it cannot be told yet what a file has come to say, or by whose hand."""

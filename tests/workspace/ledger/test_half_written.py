@@ -97,3 +97,14 @@ async def test_what_stays_so_is_told_after_a_moment(
     assert number, "it was not told at once"
     [hunk] = only(ledger).hunks
     assert hunk.state == "conflict"
+
+
+async def test_a_file_that_is_found_under_another_name_is_moved_at_once(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    old, new = say(tmp_path / "old", LINES), tmp_path / "new"
+    for path in (old, new):
+        ledger.touch(path)
+    old.rename(new)
+    assert not await ledger.refresh(patient=True)
+    assert only(ledger).status == "renamed"
