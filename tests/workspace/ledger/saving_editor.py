@@ -9,6 +9,7 @@ word of it, anything can happen. The word of a saving comes with what the text i
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,7 @@ class SavingEditor:
             self.refused = True
             return
         self.path.write_text("")
+        os.utime(self.path, (time.time(), time.time()))
         self._emptied = True
 
     def write(self) -> None:
