@@ -119,8 +119,12 @@ async def test_one_that_the_agent_knows_is_the_same_without_a_word(
 
 
 async def test_one_that_had_a_prompt_is_not_replaced_however_early_the_sidecar_was_killed(
-    puppet: Puppet, ws: Path, settings: dict[str, Any]
+    puppet: Puppet, ws: Path, settings: dict[str, Any], tmp_path: Path
 ) -> None:
+    # What runs is not kept yet: that takes a moment.
+    unfinished = tmp_path / "state" / "acp-sidecar" / "unfinished"
+    unfinished.parent.mkdir(parents=True)
+    unfinished.write_text("in the way")
     async with editing() as editor:
         await editor.initialize(ws, settings=settings)
         await editor.execute("acp.session.new")
