@@ -211,29 +211,26 @@ class Ledger:
         """Look again at what the files say: all that are known, or these.
 
         ``patient`` leaves files for later (a tenth of a second) of which it cannot be told
-        yet who changed them; True then.
+        yet who changed them; True then. Otherwise those that are half written are waited for.
         """
-        later, unclear = False, []
         paths = None if paths is None else tuple(paths)
         async with self._lock if patient else self._whole(paths):
             tracked = self._tracked
+            unclear = []
             for number, entry in enumerate(self._entries(paths), 1):
                 if number % _AT_ONCE == 0:
                     await asyncio.sleep(0)
-                if patient and tracked.unclear(entry):
+                if tracked.observe(entry, by_agent=tracked.in_turn, patient=patient):
                     unclear.append(entry)
-                else:
-                    tracked.observe(entry, by_agent=tracked.in_turn)
             # One that is gone may have been found under another name.
-            for entry in unclear:
-                if tracked.unclear(entry):
-                    later = True
-                else:
-                    tracked.observe(entry, by_agent=tracked.in_turn)
+            left = [
+                tracked.observe(entry, by_agent=tracked.in_turn, patient=patient)
+                for entry in unclear
+            ]
             tracked.unkept.observe(by_agent=tracked.in_turn)
             tracked.join_moves()
             self._flush(urgent=True)
-        return later
+        return any(left)
 
     async def whole(self) -> None:
         """Wait for files that somebody is just writing, for a moment at most."""

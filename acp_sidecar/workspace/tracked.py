@@ -175,27 +175,32 @@ class Tracked:
             self.observe(entry, by_agent=by_agent)
         self.unkept.observe(by_agent=by_agent)
 
-    def observe(self, entry: Entry, *, by_agent: bool) -> None:
+    def observe(self, entry: Entry, *, by_agent: bool, patient: bool = False) -> bool:
         """Take in what a file says now.
 
         The agent's are changes of the disk that nobody else is known to have made. A buffer
-        is the user's: what an agent puts there comes through :meth:`wrote`.
+        is the user's: what an agent puts there comes through :meth:`wrote`. Not where it cannot
+        be told yet what it says or, if we are ``patient``, by whose hand: True then.
         """
-        now = entry.state.now
-        if entry.busy or self.files.at_work(entry.path):
-            return
-        fresh = any(True for _ in self.files.sightings(entry.path, entry.last_sighting))
-        if not fresh and self.files.still(entry.path, now.stamp, missing=now.is_missing):
+        files, now = self.files, entry.state.now
+        if files.at_work(entry.path):
+            return True
+        if entry.busy:
+            return False
+        fresh = any(True for _ in files.sightings(entry.path, entry.last_sighting))
+        if not fresh and files.still(entry.path, now.stamp, missing=now.is_missing):
             entry.problem = None
-            return
-        if not by_agent and not fresh and self.half_written(entry):
-            return
+            return False
+        if patient and files.just_loaded(entry.path):
+            return True
+        if (patient or not (by_agent or fresh)) and self.half_written(entry):
+            return True
         stamp, before = disk.stamp(entry.path), entry.stamp
         self._stamped(entry, stamp)
         said = self.said(entry.path)
         if isinstance(said, FileProblem):
             entry.problem = f"It cannot be reviewed as it is: {said}"
-            return
+            return False
         entry.problem = None
         if by_agent and stamp != before and isinstance(said, FileText) and said.source == "buffer":
             entry.beneath = "gone" if stamp is None else stamp
@@ -204,6 +209,7 @@ class Tracked:
         self._take_in(entry, said, before, by_agent=its)
         if not isinstance(said, FileText) or said.source == "disk":
             entry.beneath = None
+        return False
 
     def half_written(self, entry: Entry) -> bool:
         """Whether somebody may be in the middle of writing a file."""
@@ -217,11 +223,6 @@ class Tracked:
             return False
         found = self._by_inode.get(inode(entry.stamp), {}).values()
         return any(each is not entry and is_moved(entry.stamp, each.stamp) for each in found)
-
-    def unclear(self, entry: Entry) -> bool:
-        """Whether it cannot be told yet what a file has come to say, or by whose hand."""
-        files, path = self.files, entry.path
-        return files.just_loaded(path) or files.at_work(path) or self.half_written(entry)
 
     def _seen_so_far(self, entry: Entry) -> None:
         for sighting in self.files.sightings(entry.path):
