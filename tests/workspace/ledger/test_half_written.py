@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,22 @@ def _take_away(path: Path) -> None:
     _just_now(path.parent)
 
 
+async def _changed(ledger: Ledger, folder: Path) -> Path:
+    """A file with a hunk of the agent's, after its turn."""
+    path = say(folder / "a", LINES)
+    await agent_writes(ledger, path, NEW)
+    ledger.end_turn()
+    return path
+
+
+async def _written_during(work: Coroutine[Any, Any, object], path: Path) -> None:
+    """The other program goes on when this has begun."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(work)
+        await asyncio.sleep(0)
+        say(path, LATER + NEW)
+
+
 BEGINNINGS = pytest.mark.parametrize("begin", [_empty, _take_away], ids=["emptied", "taken away"])
 
 
@@ -47,9 +64,7 @@ BEGINNINGS = pytest.mark.parametrize("begin", [_empty, _take_away], ids=["emptie
 async def test_what_the_user_has_another_program_write_stays_theirs(
     ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
 ) -> None:
-    path = say(tmp_path / "a", LINES)
-    await agent_writes(ledger, path, NEW)
-    ledger.end_turn()
+    path = await _changed(ledger, tmp_path)
     begin(path)
     assert await ledger.refresh(patient=True), "it has to be looked at again"
     assert ledger.diff(path) == (LINES, NEW)
@@ -64,14 +79,9 @@ async def test_what_the_user_has_another_program_write_stays_theirs(
 async def test_what_is_decided_meanwhile_waits_for_it(
     ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None], step: str
 ) -> None:
-    path = say(tmp_path / "a", LINES)
-    await agent_writes(ledger, path, NEW)
-    ledger.end_turn()
+    path = await _changed(ledger, tmp_path)
     begin(path)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(getattr(ledger, step)())
-        await asyncio.sleep(0)
-        say(path, LATER + NEW)
+    await _written_during(getattr(ledger, step)(), path)
     before, after = {
         "refresh": (LATER + LINES, LATER + NEW),
         "revert": (LATER + LINES, LATER + LINES),
@@ -85,14 +95,9 @@ async def test_what_is_decided_meanwhile_waits_for_it(
 async def test_the_agent_changes_what_was_whole_at_the_prompt(
     ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
 ) -> None:
-    path = say(tmp_path / "a", LINES)
-    await agent_writes(ledger, path, NEW)
-    ledger.end_turn()
+    path = await _changed(ledger, tmp_path)
     begin(path)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(ledger.whole())
-        await asyncio.sleep(0)
-        say(path, LATER + NEW)
+    await _written_during(ledger.whole(), path)
     ledger.begin_turn()
     await agent_writes(ledger, path, LATER + NEW + "more\n")
     assert ledger.diff(path) == (LATER + LINES, LATER + NEW + "more\n")
@@ -102,9 +107,7 @@ async def test_the_agent_changes_what_was_whole_at_the_prompt(
 async def test_what_stays_so_is_told_after_a_moment(
     ledger: Ledger, tmp_path: Path, begin: Callable[[Path], None]
 ) -> None:
-    path = say(tmp_path / "a", LINES)
-    await agent_writes(ledger, path, NEW)
-    ledger.end_turn()
+    path = await _changed(ledger, tmp_path)
     begin(path)
     before = time.monotonic()
     while await ledger.refresh(patient=True):
