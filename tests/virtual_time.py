@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
@@ -29,7 +31,7 @@ class Clock:
 
 
 @contextmanager
-def virtual_time() -> Iterator[Clock]:
+def virtual_time() -> Iterator[None]:
     """In here the clocks go on only where everybody waits, and then at once to the next moment
     that somebody waits for. For what waits for no file, thread or process."""
     clock = Clock()
@@ -47,4 +49,9 @@ def virtual_time() -> Iterator[Clock]:
         mock.patch.object(time, "time", clock.time),
         mock.patch.object(selector, "select", look),
     ):
-        yield clock
+        yield
+
+
+def just_now(path: Path) -> None:
+    """Say of a file or a folder that it was changed at this moment of the time that is played."""
+    os.utime(path, (time.time(), time.time()))

@@ -76,7 +76,7 @@ class Bookkeeping(Books):
             self._survey.look_ahead()
 
     async def look_at_folders(self) -> None:
-        await self._ledger.whole()
+        await self._ledger.until_whole()
         if self._survey is not None:
             await self._survey.begin_turn()
 

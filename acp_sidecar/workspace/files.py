@@ -9,8 +9,6 @@ may begin with; the mark and the way lines end belong to the file and survive a 
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -21,6 +19,7 @@ from acp_sidecar.workspace import disk
 from acp_sidecar.workspace.disk import Snapshot, Stamp
 from acp_sidecar.workspace.documents import Document, Documents
 from acp_sidecar.workspace.edits import Buffers, DocumentEdit, EditorPort
+from acp_sidecar.workspace.emptied import Emptied, until_whole
 from acp_sidecar.workspace.filelocks import FileLocks
 from acp_sidecar.workspace.problems import FileProblem, Moved
 from acp_sidecar.workspace.roots import Roots
@@ -53,7 +52,6 @@ __all__ = [
     "Files",
     "Missing",
     "WriteOutcome",
-    "until_whole",
     "window",
 ]
 
@@ -63,16 +61,6 @@ DEFAULT_LIMIT: Final = 10_000_000
 _ATTEMPTS: Final = 5
 """So often a change is worked out anew, since the file says something else before it comes
 about."""
-_MOMENT: Final = 0.01
-_WHOLE_SECONDS: Final = 0.2
-"""How long at most is waited for a file to be filled that somebody has emptied."""
-
-
-async def until_whole(half_written: Callable[[], bool]) -> None:
-    """Wait for what somebody may be in the middle of writing, for a moment at most."""
-    end = time.monotonic() + _WHOLE_SECONDS
-    while half_written() and time.monotonic() < end:  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(_MOMENT)
 
 
 class Files:
@@ -100,6 +88,7 @@ class Files:
         self._buffers = Buffers(documents, apply_edit, settle=settle, answer=answer)
         self._locks = FileLocks()
         self._unsaved = Unsaved(documents, limit)
+        self._emptied = Emptied()
         self._authors = Authors()
         self._storing = Storing(documents, self._buffers, self._unsaved, taken_back)
 
@@ -202,7 +191,9 @@ class Files:
     def half_written(self, path: Path, *, known: bool = False) -> bool:
         """Whether somebody may be in the middle of writing a file that is open: many empty it
         first, or take it away. ``known``: one that has said something, open or not."""
-        return self._unsaved.half_written(path, known=known)
+        if not known and not any(document.text for document in self._documents.all_at_real(path)):
+            return False
+        return self._emptied.lately(path)
 
     def at_work(self, path: Path) -> bool:
         """Whether a write of the file is under way, which its writer will tell of."""

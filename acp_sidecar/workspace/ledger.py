@@ -20,8 +20,9 @@ from typing import Final
 
 from acp_sidecar.workspace.baselines import Baselines
 from acp_sidecar.workspace.changes import EditedFile, FileChange, Reviewed
+from acp_sidecar.workspace.emptied import until_whole
 from acp_sidecar.workspace.entry import Entry, State, same
-from acp_sidecar.workspace.files import Files, WriteOutcome, until_whole
+from acp_sidecar.workspace.files import Files, WriteOutcome
 from acp_sidecar.workspace.gitpatch import PatchFile
 from acp_sidecar.workspace.history import Checkpoint, History
 from acp_sidecar.workspace.hunks import Who
@@ -214,7 +215,7 @@ class Ledger:
         yet who changed them; True then. Otherwise those that are half written are waited for.
         """
         paths = None if paths is None else tuple(paths)
-        async with self._lock if patient else self._whole(paths):
+        async with self._lock if patient else self._undisturbed(paths):
             tracked = self._tracked
             unclear = []
             for number, entry in enumerate(self._entries(paths), 1):
@@ -232,13 +233,13 @@ class Ledger:
             self._flush(urgent=True)
         return any(left)
 
-    async def whole(self) -> None:
+    async def until_whole(self) -> None:
         """Wait for files that somebody is just writing, for a moment at most."""
-        async with self._whole():
+        async with self._undisturbed():
             pass
 
     @asynccontextmanager
-    async def _whole(self, paths: Collection[Path] | None = None) -> AsyncIterator[None]:
+    async def _undisturbed(self, paths: Collection[Path] | None = None) -> AsyncIterator[None]:
         """Nobody else is at work here, and no file, or none of these, is half written."""
         async with self._lock:
             entries = self._entries(paths)
@@ -302,7 +303,7 @@ class Ledger:
 
         Raises :class:`NoSuchHunk`.
         """
-        async with self._whole():
+        async with self._undisturbed():
             chosen, entries = self._chosen(path, hunk_id)
             parts = [part for entry in entries if (part := keep(entry, chosen))]
             if hunk_id is None:
@@ -319,7 +320,7 @@ class Ledger:
         a file goes by :meth:`delete`, after the user was asked.
         Raises :class:`NoSuchHunk`.
         """
-        async with self._whole():
+        async with self._undisturbed():
             outcome = Outcome()
             chosen, entries = self._chosen(path, hunk_id)
             for entry in in_order(entries, self._tracked.entries):
@@ -338,7 +339,7 @@ class Ledger:
         Those that say something else than they did when a revert left them stay, and are
         reported. :meth:`undo` brings back what was deleted.
         """
-        async with self._whole():
+        async with self._undisturbed():
             outcome = Outcome()
             for file in files:
                 await delete(self._tracked, file, outcome)
@@ -353,7 +354,7 @@ class Ledger:
 
         Files for which that cannot be done stay as they are, and can be tried again.
         """
-        async with self._whole():
+        async with self._undisturbed():
             outcome = await self._undo.undo()
             for part in outcome.parts:
                 self._news.undone(part)
@@ -368,7 +369,7 @@ class Ledger:
         Kept changes are taken back too; :meth:`undo` takes back the restore. Raises
         ``LookupError`` where there is no such checkpoint.
         """
-        async with self._whole():
+        async with self._undisturbed():
             tracked = self._tracked
             tracked.observe_all(by_agent=tracked.in_turn)
             tracked.join_moves()
@@ -385,7 +386,7 @@ class Ledger:
 
         Raises ``LookupError`` where there is no such checkpoint.
         """
-        async with self._whole():
+        async with self._undisturbed():
             tracked = self._tracked
             tracked.observe_all(by_agent=tracked.in_turn)
             tracked.join_moves()

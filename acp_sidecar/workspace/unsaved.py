@@ -84,8 +84,6 @@ class Unsaved:
         """What files were seen to say since documents last agreed with them."""
         self._noted: WeakKeyDictionary[Document, str] = WeakKeyDictionary()
         """What was found to be saved, of which the editor's word is still to come."""
-        self._half: dict[str, tuple[Stamp | None, float]] = {}
-        """Files that have become empty or are gone, and when that was first seen."""
         self.last_sighting = 0
         """The number of the last sighting of any file."""
         self._sightings: OrderedDict[str, list[Sighting]] = OrderedDict()
@@ -160,26 +158,6 @@ class Unsaved:
             for document in self._documents.all_at_real(path)
             if document in self._loads
         )
-
-    def half_written(self, path: Path, *, known: bool = False) -> bool:
-        """Whether a file that an editor shows has become empty, or is gone, since a moment.
-        ``known``: it is one that has said something before, whether or not it is shown."""
-        if not known and not any(document.text for document in self._documents.all_at_real(path)):
-            return False
-        key, stamp = path_key(str(path)), disk.stamp(path)
-        if stamp is not None and stamp.size:
-            self._half.pop(key, None)
-            return False
-        try:
-            since = (path if stamp is not None else path.parent).stat().st_mtime
-        except OSError:
-            return False
-        # What happens beside a file that is gone makes its folder look new.
-        now = time.monotonic()
-        found, first = self._half.setdefault(key, (stamp, now))
-        if found != stamp:
-            self._half[key], first = (stamp, now), now
-        return abs(time.time() - since) < _SAVING_SECONDS and now - first < _SAVING_SECONDS
 
     def sightings(self, path: Path, after: int) -> Iterator[Sighting]:
         """What editors have loaded from a file, or saved in it, oldest first; those with a

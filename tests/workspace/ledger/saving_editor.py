@@ -9,7 +9,6 @@ word of it, anything can happen. The word of a saving comes with what the text i
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from acp_sidecar.workspace.edits import DocumentEdit, NotApplied
 from acp_sidecar.workspace.files import Files
 from acp_sidecar.workspace.positions import apply_edits
 from acp_sidecar.workspace.uris import path_to_uri
+from tests.virtual_time import just_now
 
 
 class SavingEditor:
@@ -67,7 +67,7 @@ class SavingEditor:
             self.refused = True
             return
         self.path.write_text("")
-        os.utime(self.path, (time.time(), time.time()))
+        just_now(self.path)
         self._emptied = True
 
     def write(self) -> None:

@@ -4,7 +4,6 @@ nobody's change."""
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from acp_sidecar.workspace.ledger import Ledger
-from tests.virtual_time import virtual_time
+from tests.virtual_time import just_now, virtual_time
 from tests.workspace.disk import say
 from tests.workspace.ledger.changes import LINES, agent_writes, only
 
@@ -27,18 +26,14 @@ async def _moments() -> AsyncIterator[None]:
         yield
 
 
-def _just_now(path: Path) -> None:
-    os.utime(path, (time.time(), time.time()))
-
-
 def _empty(path: Path) -> None:
     path.write_bytes(b"")
-    _just_now(path)
+    just_now(path)
 
 
 def _take_away(path: Path) -> None:
     path.unlink()
-    _just_now(path.parent)
+    just_now(path.parent)
 
 
 async def _changed(ledger: Ledger, folder: Path) -> Path:
@@ -97,7 +92,7 @@ async def test_the_agent_changes_what_was_whole_at_the_prompt(
 ) -> None:
     path = await _changed(ledger, tmp_path)
     begin(path)
-    await _written_during(ledger.whole(), path)
+    await _written_during(ledger.until_whole(), path)
     ledger.begin_turn()
     await agent_writes(ledger, path, LATER + NEW + "more\n")
     assert ledger.diff(path) == (LATER + LINES, LATER + NEW + "more\n")
@@ -112,7 +107,7 @@ async def test_what_stays_so_is_told_after_a_moment(
     before = time.monotonic()
     while await ledger.refresh(patient=True):
         # Its folder goes on changing.
-        _just_now(tmp_path)
+        just_now(tmp_path)
         await asyncio.sleep(0.01)
     assert 0 < time.monotonic() - before < 0.2
     [hunk] = only(ledger).hunks
